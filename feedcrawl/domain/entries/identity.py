@@ -101,7 +101,7 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
     _, mark, fragment = (entry.link or "").strip().partition("#")
     anchored = f"{canonical}{mark}{fragment}" if canonical and fragment else canonical
     content = content_hash(entry)
-    rest = "" if native_id or anchored else _digest_of_rest(entry)
+    rest = "" if native_id else _digest_of_rest(entry)
     digests = _digests(entry, canonical, feed_id, (content, anchored, native_id, rest))
     links = [_key("link", _bare(link)) for link in (anchored, canonical) if link]
     return _Names(
@@ -160,7 +160,8 @@ def _hostless_keys(entry: ParsedEntry) -> Iterator[str]:
 def _without_repeats(named: Iterable[_Names]) -> Sequence[_Names]:
     """The entries that have an id, a link, a media file or a text, and do not repeat the names of an earlier entry.
 
-    Entries without id and link are repeated only if they are written alike, extensions included.
+    Entries without an id are repeated only if they are written alike, dates, categories and extensions included: many
+    feeds have one link for all that they say of a thing.
     """
     found: dict[tuple[str, str, str], _Names] = {}
     for names in named:

@@ -122,10 +122,15 @@ def test_items_that_differ_in_an_extension_alone_have_names_of_their_own() -> No
         ("<item><description>Same</description><category>c{}</category></item>", 3),
         ("<item><title>Milk</title></item><!-- {} -->", 1),
         ("<item><title>Same</title><guid>7</guid><x>{}</x></item>", 1),
-        ("<item><title>Same</title><link>http://a.test/</link><x>{}</x></item>", 1),
+        ("<item><title>Same</title><link>http://a.test/</link><x>{}</x></item>", 3),
+        ("<item><title>Same</title><link>http://a.test/</link><description>{} mm of rain</description></item>", 3),
+        ("<item><title>Menu</title><link>/menu</link><pubDate>Mon, 0{} Jun 2026 06:00:00 GMT</pubDate></item>", 3),
+        ("<item><title>Same</title><link>/a</link><category>c{}</category></item>", 3),
+        ('<item><title>Same</title><link>/a</link><enclosure url="http://a.test/{}.mp3"/></item>', 3),
+        ("<item><title>Same</title><link>/a</link></item><!-- {} -->", 1),
     ],
 )
-def test_items_without_id_and_link_are_lost_only_if_they_are_alike(items: str, count: int) -> None:
+def test_items_without_an_id_are_lost_only_if_they_are_alike(items: str, count: int) -> None:
     document = rss("".join(items.format(number) for number in range(1, 4))).encode()
     found = identify(parse(document, url=URL).entries, feed_id="f")
     assert len(found) == count
