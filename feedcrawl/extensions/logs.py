@@ -172,9 +172,11 @@ class Console:
     """Renders an event as a line for people; a traceback follows, indented."""
 
     def __init__(self, *, colours: bool, brief: bool = False) -> None:
-        """`brief`: without the fields that join a line with others, for a log of warnings alone."""
+        """`brief`: without the fields that join a line with others where the URL says the same, for a log of warnings
+        alone.
+        """
         self._colours = colours
-        self._left_out = _JOINING if brief else frozenset()
+        self._left_out: frozenset[str] = _JOINING if brief else frozenset()
 
     def __call__(self, event: Event) -> str:
         """The line; its time is cut to seconds."""
@@ -182,9 +184,8 @@ class Console:
         source, at, message = (str(event.pop(name)) for name in ("logger", "timestamp", "event"))
         shown = f"\x1b[{_LEVEL_COLOURS.get(level, '0')}m{level}\x1b[0m" if self._colours else level
         where = "" if event or source.startswith("feedcrawl") else f"{source}: "
-        pairs = [
-            f"{key}={quoted(value)}" for key, value in event.items() if value is not None and key not in self._left_out
-        ]
+        left_out = self._left_out if "url" in event else frozenset()
+        pairs = [f"{key}={quoted(value)}" for key, value in event.items() if value is not None and key not in left_out]
         line = " ".join([f"{at[:10]} {at[11:19]}Z [{shown}] {where}{escaped(message)}", *pairs])
         return line if trace is None else "\n    ".join([line, *map(escaped, str(trace).splitlines())])
 

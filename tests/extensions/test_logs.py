@@ -203,3 +203,9 @@ def test_scrapys_records_below_the_level_are_not_made(
     scrapys.setLevel(logging.DEBUG)  # as Scrapy does for each process of crawlers
     logs.Logs(logs.formatter(given))
     assert logging.getLogger("scrapy.core.engine").isEnabledFor(logging.DEBUG) is is_made
+
+
+def test_a_warning_about_a_host_names_the_host(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.install(settings(FEEDCRAWL_LOG_LEVEL=None))
+    logging.getLogger("feedcrawl.x").warning("robots_failed", extra={"host": "a.test", "reason": "http_503"})
+    assert "[warning] robots_failed host=a.test reason=http_503" in capsys.readouterr().err
