@@ -13,6 +13,7 @@ from datetime import datetime  # noqa: TC003 - what a child answers is decoded b
 from hashlib import sha256
 from html import unescape
 from typing import TYPE_CHECKING, Final
+from unicodedata import normalize
 
 from feedcrawl.domain.entries.lineage import Rung  # noqa: TC001 - as above
 from feedcrawl.domain.errors import InvalidUrl
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
 MAX_UID: Final = 512  # characters; a longer id is replaced by its digest
 STAMPED: Final = 3  # a date of change that this many entries of a document share is a program's stamp, not an edit
+BRANDED: Final = 3  # titles of a document, all with one ending: the name of the site, not a part of the titles
 
 _WEB_ID = re.compile(r"https?:(?=//)", re.IGNORECASE)
 _REVISION = re.compile(r"#\d{1,9}\Z")  # suffix that some publishers append to an id at each edit
 _TAG = re.compile(r"<[^<>]*>")
+_ENDING = re.compile(r"(?<=\S) [|\u2013\u2014\u00b7-] [^|\u2013\u2014\u00b7]{1,60}\Z")
 _UNFIT = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -77,7 +80,9 @@ class _Names:
 
 def identify(entries: Iterable[ParsedEntry], *, feed_id: str) -> tuple[Identified, ...]:
     """The entries of one document with their names, in order; of identical entries only the first is kept."""
-    named = _without_repeats(_name(entry, feed_id) for entry in entries)
+    entries = list(entries)
+    ending = _common_ending([_seen(entry.title) for entry in entries])
+    named = _without_repeats(_name(entry, feed_id, ending) for entry in entries)
     uses = Counter(key for names in named for key in _countable(names))
     shared = frozenset(key for key, count in uses.items() if count > 1)
     stamps = Counter(names.entry.updated for names in named)
@@ -95,7 +100,7 @@ def content_hash(entry: ParsedEntry) -> str:
     return _digest(*(_seen(text) for text in (entry.title, entry.summary, entry.content)))
 
 
-def _name(entry: ParsedEntry, feed_id: str) -> _Names:
+def _name(entry: ParsedEntry, feed_id: str, ending: str) -> _Names:
     native_id = (entry.native_id or "").strip()
     canonical = _canonical(entry.link)
     _, mark, fragment = (entry.link or "").strip().partition("#")
@@ -109,7 +114,7 @@ def _name(entry: ParsedEntry, feed_id: str) -> _Names:
         native_id=native_id,
         canonical=canonical,
         anchored=anchored,
-        title_key=_title_key(entry),
+        title_key=_title_key(entry, ending),
         content_hash=content,
         rest=rest,
         digests=digests,
@@ -133,10 +138,19 @@ def _digest_of_rest(entry: ParsedEntry) -> str:
     return _digest(entry.published_raw or "", f"{entry.published} {entry.updated}", *media, raw)
 
 
-def _title_key(entry: ParsedEntry) -> str:
-    """A digest of the title, else of the first 200 characters of the text; "" if the entry has neither."""
-    text = _seen(entry.title) or _seen(entry.content or entry.summary)[:200]
-    return _digest(text)[:16] if text else ""
+def _title_key(entry: ParsedEntry, ending: str) -> str:
+    """A digest of the title without `ending`, else of the first 200 characters of the text; "" if the entry has
+    neither. Letters and digits count, case does not: systems differ in quotes, dashes and capitals.
+    """
+    text = _seen(entry.title).removesuffix(ending) or _seen(entry.content or entry.summary)[:200]
+    letters = "".join(filter(str.isalnum, normalize("NFKC", text).casefold()))
+    return _digest(letters or text)[:16] if text else ""
+
+
+def _common_ending(titles: Sequence[str]) -> str:
+    """What all titles of a document end with after a dash or bar, such as the name of the site; "" if nothing."""
+    endings = {found[0] if (found := _ENDING.search(title)) else "" for title in titles}
+    return endings.pop() if len(endings) == 1 and len(titles) >= BRANDED else ""
 
 
 def _id_keys(native_id: str) -> Iterator[str]:

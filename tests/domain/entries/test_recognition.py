@@ -149,6 +149,9 @@ MIGRATIONS = {
     "dates gone, same text": ({"published": lambda n: None}, "known", True),
     "dates gone, another text": ({"published": lambda n: None, "summary": "Rewritten {}".format}, "new", False),
     "the titles of last week": ({"published": lambda n: article(n).published + 7 * 24 * HOUR}, "new", False),
+    "titles in capitals, with other marks": ({"title": lambda n: f"“{article(n).title.upper()}”"}, "changed", True),
+    "the site's name behind all titles": ({"title": lambda n: f"{article(n).title} | The Site"}, "changed", True),
+    "another name behind each title": ({"title": lambda n: f"{article(n).title} | No {n}"}, "new", False),
     "other titles": ({"title": "Another {}".format}, "new", False),
 }
 
