@@ -12,15 +12,18 @@ from feedcrawl.domain.public_names import imported_later
 if TYPE_CHECKING:
     from feedcrawl.handlers.archive import ArchiveTasks
     from feedcrawl.handlers.article import ArticleTasks
+    from feedcrawl.handlers.discovery import unfold
     from feedcrawl.handlers.feed import FeedTasks
     from feedcrawl.handlers.file import FileTasks
     from feedcrawl.handlers.gap import GapTasks
     from feedcrawl.handlers.listing import ListingTasks
+    from feedcrawl.handlers.lists import BATCH, Lists, tell_refused
     from feedcrawl.handlers.site_search import SearchTasks
     from feedcrawl.handlers.sitemap import SitemapTasks
     from feedcrawl.handlers.websub import HubTasks
 
 __all__ = [
+    "BATCH",
     "ArchiveTasks",
     "ArticleTasks",
     "FeedTasks",
@@ -28,8 +31,11 @@ __all__ = [
     "GapTasks",
     "HubTasks",
     "ListingTasks",
+    "Lists",
     "SearchTasks",
     "SitemapTasks",
+    "tell_refused",
+    "unfold",
 ]
 
 if not TYPE_CHECKING:  # a type checker would take every name for one of the package
@@ -38,10 +44,12 @@ if not TYPE_CHECKING:  # a type checker would take every name for one of the pac
         {
             "archive": ("ArchiveTasks",),
             "article": ("ArticleTasks",),
+            "discovery": ("unfold",),
             "feed": ("FeedTasks",),
             "file": ("FileTasks",),
             "gap": ("GapTasks",),
             "listing": ("ListingTasks",),
+            "lists": ("BATCH", "Lists", "tell_refused"),
             "site_search": ("SearchTasks",),
             "sitemap": ("SitemapTasks",),
             "websub": ("HubTasks",),

@@ -72,7 +72,7 @@ class Lists:
         if kept is not None:
             return poll.judged(f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}", kept)
         wishes, refused = await self._passed(registering.wishes_of(found, subscription.categories))
-        tell(refused)
+        tell_refused(refused)
         wanted = await self.subscribe(registering.with_archives(wishes) if subscription.backfill else wishes)
         ids = [each for each in wanted if each != subscription.id]  # a list may name itself
         if not ids:
@@ -93,7 +93,7 @@ class Lists:
             ids.update(dict.fromkeys(found))
             refused += bad
             await asyncio.sleep(0)
-        tell(refused)
+        tell_refused(refused)
         return list(ids)
 
     async def _passed(self, wishes: Sequence[Wish]) -> tuple[list[Wish], list[Refused]]:
@@ -134,7 +134,7 @@ def _kept(feed: Feed) -> str | None:
     )
 
 
-def tell(refused: Sequence[Refused]) -> None:
+def tell_refused(refused: Sequence[Refused]) -> None:
     """Log the first refusals, one line each, and one line with the number of the others."""
     for bad in refused[:LOGGED]:
         logger.error("feed_refused", extra={"url": bad.url, "reason": bad.code, "detail": bad.detail})

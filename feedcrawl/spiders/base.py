@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from scrapy import Spider, signals
 from scrapy.exceptions import StopDownload
 
-from feedcrawl import handlers, wiring
+from feedcrawl import handlers, outgoing, wiring
 from feedcrawl.domain.articles.file_types import may_be, media_type
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES
-from feedcrawl.outgoing import routes
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -38,6 +37,10 @@ content.
 
 
 BEGIN_AGAIN_SEC = 1.0
+NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
+"""Stat of a crawl: True if arguments were given and none of them could be used."""
+NAMED_FEED_REFUSED: Final = "feedcrawl/named_feed_refused"
+"""Stat of a crawl: True if a feed of the arguments does not exist."""
 
 
 class Handler(Protocol):
@@ -67,7 +70,7 @@ class FrontierSpider(Spider):
         """The spider with the crawler's wiring."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.wired = wiring.of(crawler)
-        _ = spider.wired.source_book, routes.of(crawler)  # sources that cannot be used stop the start
+        _ = spider.wired.source_book, outgoing.of(crawler)  # sources that cannot be used stop the start
         if spider.wired.files.on:
             spider.lanes = (*spider.lanes, FILE_LANE)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)

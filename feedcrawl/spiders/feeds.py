@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.exceptions import CloseSpider
 
+from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
-from feedcrawl.handlers import discovery, lists
 from feedcrawl.hints import program
-from feedcrawl.services.subscriptions import finding, registering
-from feedcrawl.services.subscriptions.discovery import is_nowhere
-from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.telemetry.names import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
+from feedcrawl.services import subscriptions
+from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT, FrontierSpider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +38,8 @@ class FeedsSpider(FrontierSpider):
         self, feeds: str = "", category: str = "", now: str = "", backfill: str = "", forever: str = "", **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.feeds = registering.split_names(feeds)
-        if (missing := registering.missing_file(self.feeds)) is not None:
+        self.feeds = subscriptions.split_names(feeds)
+        if (missing := subscriptions.missing_file(self.feeds)) is not None:
             raise ValueError(f"feeds={missing}: no such file here; an address begins with http:// or https://")
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
@@ -53,12 +51,12 @@ class FeedsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Subscribe to the feeds of the arguments; the frontier schedules the polls."""
         self._began = self._began or self.wired.now()
-        wishes, refused = registering.read_wishes(
+        wishes, refused = subscriptions.read_wishes(
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
-        lists.tell(refused)
-        self.named = finding.url_keys(wish.url for wish in wishes if wish.named)
-        ids = await self.lists.subscribe(registering.with_archives(wishes) if self.backfill else wishes)
+        handlers.tell_refused(refused)
+        self.named = subscriptions.url_keys(wish.url for wish in wishes if wish.named)
+        ids = await self.lists.subscribe(subscriptions.with_archives(wishes) if self.backfill else wishes)
         if self.feeds and not ids:
             self._stop("no feed of the arguments can be subscribed")
         await self._apply_arguments(ids)
@@ -75,17 +73,17 @@ class FeedsSpider(FrontierSpider):
         raise CloseSpider("no_usable_argument")
 
     @cached_property
-    def lists(self) -> lists.Lists:
+    def lists(self) -> handlers.Lists:
         """The service that subscribes to the feeds of lists."""
         wired = self.wired
         stores = (wired.registry, wired.frontier, wired.leases)
         limit = wired.config.max_feeds_per_list
-        return lists.Lists(*stores, wired.gate, wired.parsers, wired.now, limit)
+        return handlers.Lists(*stores, wired.gate, wired.parsers, wired.now, limit)
 
     async def unfold(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:
         """The poll as it ends; None if the document was a list of feeds, or a page that was replaced by its feed."""
         if not poll.feed.subscription.no_discovery:
-            sought = await discovery.unfold(self.crawler, poll, response)
+            sought = await handlers.unfold(self.crawler, poll, response)
             if sought is None:
                 return None
             poll = sought
@@ -100,13 +98,13 @@ class FeedsSpider(FrontierSpider):
     def _refuses(self, poll: FeedPoll) -> bool:
         """True if an address that this run named, and no poll knew, does not exist: its subscription ends."""
         subscription = poll.feed.subscription
-        if poll.feed.polls.last_fetch_at is not None or finding.url_key(subscription.url) not in self.named:
+        if poll.feed.polls.last_fetch_at is not None or subscriptions.url_key(subscription.url) not in self.named:
             return False
-        if not is_nowhere(poll.received.status):
+        if not subscriptions.is_nowhere(poll.received.status):
             return False
         assert self.crawler.stats is not None
         self.crawler.stats.set_value(NAMED_FEED_REFUSED, value=True)
-        registering.unsubscribe(self.wired.registry, self.wired.frontier, poll.feed.id)
+        subscriptions.unsubscribe(self.wired.registry, self.wired.frontier, poll.feed.id)
         self.wired.leases.done(poll.lease, status="dead", reason="unsubscribed")
         details = {
             "url": subscription.url,
@@ -123,11 +121,11 @@ class FeedsSpider(FrontierSpider):
         if not (self.now or self.backfill):
             return
         began = self._began or self.wired.now()
-        for feeds in finding.batches(finding.each(self.wired.registry, ids or None), lists.BATCH):
-            wanted = registering.want_archives(self.wired.registry, feeds) if self.backfill else []
+        for feeds in subscriptions.batches(subscriptions.each(self.wired.registry, ids or None), handlers.BATCH):
+            wanted = subscriptions.want_archives(self.wired.registry, feeds) if self.backfill else []
             idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.held]
-            others = registering.resting(idle, began) if self.now else []
-            registering.poll_now(self.wired.frontier, list({each.id: each for each in (*wanted, *others)}.values()))
+            others = subscriptions.resting(idle, began) if self.now else []
+            subscriptions.poll_now(self.wired.frontier, list({each.id: each for each in (*wanted, *others)}.values()))
             await asyncio.sleep(0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from feedcrawl.domain.frontier.tasks import SITE_KINDS, SITE_LANE
-from feedcrawl.services.sites import crawling, sources
+from feedcrawl.services import sites
 from feedcrawl.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class SiteSpider(FrontierSpider):
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         """The spider with its source; BadSources if the source does not exist."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.site = sources.the_source(spider.wired.sources, spider.source, spider.url)
+        spider.site = sites.the_source(spider.wired.sources, spider.source, spider.url)
         return spider
 
     async def begin(self) -> None:
         """Begin at the base of the source now, or continue an interrupted run."""
-        if not crawling.pages_left(self.wired.frontier, self.site.name):
-            task = crawling.site_task(self.site, is_known=bool(self.source), max_depth=self.depth)
+        if not sites.pages_left(self.wired.frontier, self.site.name):
+            task = sites.site_task(self.site, is_known=bool(self.source), max_depth=self.depth)
             self.wired.frontier.enqueue([task], again="operator")
 
     def request_for(self, lease: Lease) -> Request | None:

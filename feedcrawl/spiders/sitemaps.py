@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
+from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
-from feedcrawl.handlers import lists
-from feedcrawl.services.sites import watching
-from feedcrawl.services.subscriptions import registering
-from feedcrawl.spiders.base import FrontierSpider
+from feedcrawl.services import sites, subscriptions
+from feedcrawl.spiders.base import NO_USABLE_ARGUMENT, FrontierSpider
 from feedcrawl.spiders.feeds import switch
-from feedcrawl.telemetry.names import NO_USABLE_ARGUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,17 +32,17 @@ class SitemapsSpider(FrontierSpider):
 
     def __init__(self, sitemaps: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.sitemaps = registering.split_names(sitemaps)
+        self.sitemaps = subscriptions.split_names(sitemaps)
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
         self.forever = switch("forever", forever)
 
     async def begin(self) -> None:
         """Watch the sitemaps of the arguments; the frontier schedules the polls."""
-        wishes, refused = registering.read_wishes(
+        wishes, refused = subscriptions.read_wishes(
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
-        lists.tell(refused)
+        handlers.tell_refused(refused)
         ids = await self._watch(wishes)
         if self.sitemaps and not ids:
             assert self.crawler.stats is not None
@@ -57,11 +55,11 @@ class SitemapsSpider(FrontierSpider):
 
     async def _watch(self, wishes: Sequence[Wish]) -> list[str]:
         ids: dict[str, None] = {}
-        for first in range(0, len(wishes), lists.BATCH):
-            wanted, refused = watching.wished(wishes[first : first + lists.BATCH], self.wired.now())
-            lists.tell(refused)
-            found = watching.watch(self.wired.sitemaps, self.wired.frontier, wanted)
-            watching.settle_settings(self.wired.sitemaps, wanted, found)
+        for first in range(0, len(wishes), handlers.BATCH):
+            wanted, refused = sites.wished(wishes[first : first + handlers.BATCH], self.wired.now())
+            handlers.tell_refused(refused)
+            found = sites.watch(self.wired.sitemaps, self.wired.frontier, wanted)
+            sites.settle_settings(self.wired.sitemaps, wanted, found)
             ids.update(dict.fromkeys(found))
             await asyncio.sleep(0)
         return list(ids)
@@ -70,6 +68,6 @@ class SitemapsSpider(FrontierSpider):
         """Make these sitemaps due, or all if none is named, parts of an index included."""
         store, frontier = self.wired.sitemaps, self.wired.frontier
         watched = iter(store.load(ids).values()) if ids else store.all()
-        while batch := list(islice(watched, lists.BATCH)):
+        while batch := list(islice(watched, handlers.BATCH)):
             frontier.enqueue([sitemap_task(each.sitemap) for each in batch], again="operator")
             await asyncio.sleep(0)

@@ -16,9 +16,6 @@ from feedcrawl.domain.frontier.tasks import Kind
 PREFIX: Final = "feedcrawl_"
 UNRETURNED: Final = "feedcrawl/scheduler/unreturned"
 """Stat of a crawl: tasks whose end could not be stored in the frontier before the process ended."""
-NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
-NAMED_FEED_REFUSED: Final = "feedcrawl/named_feed_refused"
-"""Stat of a crawl: True if arguments were given and none of them could be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ BROAD_EXCEPTS: dict[str, str] = {
     "feedcrawl/middlewares/circuit.py::_probe": "whatever a probe fails with, the host has not answered",
     "feedcrawl/crawl/robots_gate.py::_fetch": "whatever the request fails with, there is no robots.txt to read",
     "feedcrawl/handlers/site_search.py::_fetch": "whatever the request fails with, it is nothing to subscribe",
-    "feedcrawl/spiders/discover.py::_fetch": "whatever the request fails with, there is no feed to see; it has a name",
+    "feedcrawl/console/subscriptions/discover.py::_fetch": "whatever the request fails with has a name",
 }
 
 # Where a serializer that runs code may stand, and why what it reads is the program's own.

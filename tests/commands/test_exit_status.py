@@ -7,12 +7,13 @@ from scrapy import signals
 from scrapy.signalmanager import SignalManager
 
 from feedcrawl.config import ConfigError
-from feedcrawl.console.operations.ending import NO_USABLE_ARGUMENT, Ending
+from feedcrawl.console.operations.ending import Ending
 from feedcrawl.console.stores import explained
 from feedcrawl.domain.errors import InvalidUrl
+from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
-from feedcrawl.telemetry.names import NAMED_FEED_REFUSED, UNRETURNED
+from feedcrawl.telemetry.names import UNRETURNED
 
 
 def item(task: str) -> Any:

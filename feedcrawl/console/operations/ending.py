@@ -8,7 +8,8 @@ from scrapy import signals
 
 from feedcrawl.console.output import DONE, FAILED, UNUSABLE
 from feedcrawl.services.operations.readiness import passes
-from feedcrawl.telemetry.names import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT, UNRETURNED
+from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
+from feedcrawl.telemetry.names import UNRETURNED
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

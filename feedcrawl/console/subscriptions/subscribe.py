@@ -12,6 +12,7 @@ from feedcrawl.config import Config
 from feedcrawl.console.command import without_stores
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
+from feedcrawl.console.subscriptions.discover import DiscoverSpider, Looked
 from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.discovery.choice import choose
 from feedcrawl.domain.errors import InvalidUrl, Refusal
@@ -20,7 +21,6 @@ from feedcrawl.domain.subscriptions.wishes import Refused
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.discovery import may_become_a_feed
-from feedcrawl.spiders.discover import DiscoverSpider, Looked
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:

@@ -1,1 +1,31 @@
 """Use cases of sites: sitemaps, sources, crawling a site without a feed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.services.sites.crawling import pages_left, site_task
+    from feedcrawl.services.sites.sources import the_source
+    from feedcrawl.services.sites.watching import settle_settings, watch, wished
+
+__all__ = [
+    "pages_left",
+    "settle_settings",
+    "site_task",
+    "the_source",
+    "watch",
+    "wished",
+]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(
+        __name__,
+        {
+            "crawling": ("pages_left", "site_task"),
+            "sources": ("the_source",),
+            "watching": ("settle_settings", "watch", "wished"),
+        },
+    )

@@ -1,1 +1,56 @@
 """Use cases of subscribed feeds: registering, polling, journal, backfill, discovery."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from feedcrawl.domain.public_names import imported_later
+
+if TYPE_CHECKING:
+    from feedcrawl.services.subscriptions.discovery import is_nowhere
+    from feedcrawl.services.subscriptions.finding import batches, each, url_key, url_keys
+    from feedcrawl.services.subscriptions.registering import (
+        missing_file,
+        poll_now,
+        read_wishes,
+        resting,
+        split_names,
+        unsubscribe,
+        want_archives,
+        with_archives,
+    )
+
+__all__ = [
+    "batches",
+    "each",
+    "is_nowhere",
+    "missing_file",
+    "poll_now",
+    "read_wishes",
+    "resting",
+    "split_names",
+    "unsubscribe",
+    "url_key",
+    "url_keys",
+    "want_archives",
+    "with_archives",
+]
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+    __getattr__ = imported_later(
+        __name__,
+        {
+            "discovery": ("is_nowhere",),
+            "finding": ("batches", "each", "url_key", "url_keys"),
+            "registering": (
+                "missing_file",
+                "poll_now",
+                "read_wishes",
+                "resting",
+                "split_names",
+                "unsubscribe",
+                "want_archives",
+                "with_archives",
+            ),
+        },
+    )

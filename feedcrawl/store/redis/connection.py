@@ -22,7 +22,8 @@ from redis.connection import ConnectionInterface, PythonRespSerializer
 from redis.retry import Retry
 
 from feedcrawl.store.redis.embedded import EmbeddedServer, EmbeddedSocket, attach, detach
-from feedcrawl.store.redis.errors import ServerRefused, raising_ours
+from feedcrawl.store.redis.errors import ServerRefused
+from feedcrawl.store.redis.raising import raising_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,8 +17,8 @@ from feedcrawl.services.operations import readiness as readiness_module
 from feedcrawl.services.operations.readiness import Readiness
 from feedcrawl.store.disk.files import DiskUnavailable, free_bytes
 from feedcrawl.store.disk.ndjson import NdjsonFile
-from feedcrawl.store.redis.errors import raising_ours
 from feedcrawl.store.redis.generation import Generation
+from feedcrawl.store.redis.raising import raising_ours
 
 DAY = date(2026, 11, 28)
 

@@ -7,7 +7,8 @@ from redis import exceptions
 
 from feedcrawl.domain.errors import FeedcrawlError, Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable, raising_ours, unavailable
+from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
+from feedcrawl.store.redis.raising import raising_ours, unavailable
 
 
 class Broken(redis.Redis):
