@@ -33,6 +33,7 @@ MIN_STORY = 500  # letters of prose; what is shorter tells how to switch scripts
 MAX_SHORT_LINE = 200
 MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
 _WORD = re.compile(r"\w+")
+RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 
 
@@ -76,8 +77,9 @@ class Page:
 
     @cached_property
     def short_lines(self) -> str:
-        """The lines of the page that are too short for prose, without case."""
-        return "\n".join(line for line in self.lines if len(line) < MAX_SHORT_LINE).casefold()
+        """The lines of the page that are too short for prose, without case; no notices of rights."""
+        short = (line for line in self.lines if len(line) < MAX_SHORT_LINE and not RIGHTS.search(line))
+        return "\n".join(short).casefold()
 
     @cached_property
     def common_words(self) -> frozenset[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from itertools import chain
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.fields.bylines import (
     account_byline,
     dated_byline,
     late_byline,
+    met_byline,
     noted_byline,
     only_byline,
     plain_byline,
@@ -25,7 +27,7 @@ from feedcrawl.domain.extraction.fields.persons import (
 from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
 from feedcrawl.domain.extraction.structured import text_at, values
-from feedcrawl.domain.text import squeezed
+from feedcrawl.domain.text import squeezed, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +42,8 @@ _METAS = (
     "citation_author", "citation_authors",
 )  # fmt: skip
 _CARD_LABELS = ("twitter:label1", "twitter:label2", "twitter:label3")  # "Written by", whose data is the author
+_CITED = ("citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
+_SIGNATURES = ("signature under the headline", "signature elsewhere")
 _CREDITS = re.compile(r"\b\w+: .*\b\w+: ")  # "design: Ann Lee, code: Bo Ek"
 _INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, Ann" in catalogues
 
@@ -55,15 +59,55 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     found: dict[str, list[str]] = {}
     for source, names in author_sources(page, feed):
         found[source] = list(names)
+        if source == "meta elements":
+            found[source] = [name for name in found[source] if _is_of_article(name, publisher, page)]
         stated = [name for name in _split(found[source], publisher) if not is_user_name(name) or _is_shown(name, page)]
-        others = [name for name in stated if not is_publisher(name, publisher)]
+        others = [name for name in stated if _is_other(name, source, publisher)]
         if not is_news(page):
             others = [name for name in others if not is_organization(name)]
         if others and not is_news(page) and not any(_is_shown(name, page) for name in others):
             others = plain_byline(page) or others
         if others:
+            others = _as_signed(others, plain_byline(page))
             return tuple((_beside_person(others, publisher) if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
     return _signing_publisher(page, publisher, found)
+
+
+def _is_other(name: str, source: str, publisher: set[str]) -> bool:
+    """Whether a name is another than the publisher's; a person who signs a text wrote it, and the site is called so."""
+    is_signed = source in _SIGNATURES and is_person(name) and not is_organization(name)
+    return is_signed or not is_publisher(name, publisher)
+
+
+def _is_of_article(text: str, publisher: set[str], page: Page) -> bool:
+    """Whether a name in a meta element is the article's author's, not that of whoever made the site.
+
+    Publishing systems write the latter into all pages of a site: readers do not see the name, which is a company's, or
+    the page states nothing else.
+    """
+    if _is_host(text, page) or any(_is_shown(name, page) for name in (text, *split_names(text))):
+        return True
+    return not is_organization(text) and not is_publisher(text, publisher) and _states_itself(page)
+
+
+def _is_host(name: str, page: Page) -> bool:
+    """Whether the site's host is called like a person: karl-voit.at."""
+    host = urlsplit(page.url).hostname or ""
+    labels = {squeezed(label) for label in host.split(".")}
+    return is_person(name) and not is_organization(name) and squeezed(name) in labels
+
+
+def _states_itself(page: Page) -> bool:
+    """Whether the page has a title for those who share it, or says that it is an article."""
+    return page.is_declared or page.meta("og:title", "twitter:title", *_CITED) is not None
+
+
+def _as_signed(names: list[str], signature: list[str]) -> list[str]:
+    """The signature under the headline where it names all of the names, and more persons, or a first name in full."""
+    known = [set(words(name)) for name in signature if is_person(name)]
+    is_whole = all(any(set(words(name)) <= each for each in known) for name in names)
+    is_more = len(known) > len(names) or any(len(name.split()) == 1 for name in names)
+    return signature if is_whole and is_more and len(known) == len(signature) else names
 
 
 def _beside_person(names: list[str], publisher: set[str]) -> list[str]:
@@ -82,6 +126,7 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
     yield "account's signature under the headline", account_byline(page)
     yield "signature elsewhere", late_byline(page)
     if not is_news(page):  # where a publisher that signs alone is the author
+        yield "name with a note on it", met_byline(page)
         yield "name beside a date or a role", dated_byline(page)
         yield "note on the author", noted_byline(page)
         yield "element named byline beside the text", sidebar_byline(page, marked)
@@ -96,7 +141,9 @@ def _signing_publisher(page: Page, publisher: set[str], found: dict[str, list[st
         for name in _split(found["structured data"], publisher)
         if is_person(name) or _is_shown(name, page) or (is_news(page) and is_publisher(name, publisher))
     ]
-    return tuple(structured or persons or _split(found["element named byline"], publisher))[:MAX_AUTHORS]
+    signed = (found[source] for source in ("element named byline", "account's signature under the headline"))
+    last = next((names for texts in signed if (names := _split(texts, publisher))), [])
+    return tuple(structured or persons or last)[:MAX_AUTHORS]
 
 
 def _is_shown(name: str, page: Page) -> bool:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.fields.marked import AUTHOR_PAGE, MAX_BYLINE_LENGTH
 from feedcrawl.domain.extraction.fields.persons import is_agency, is_organization, is_person, is_role, split_names
+from feedcrawl.domain.extraction.fields.seen_dates import SPELT
 from feedcrawl.domain.extraction.fields.signing_words import (
     LABELLED,
     REPORTER_AFTER,
     SIGNED,
     SIGNED_AFTER_DATE,
+    TITLED,
     is_label,
+    unglued,
 )
 from feedcrawl.domain.extraction.fields.sites import key, site_keys
+from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, text_of
 
 if TYPE_CHECKING:
@@ -43,8 +48,11 @@ _NO_ACCOUNTS = frozenset({
     "us", "me", "bis", "hier", "ici", "ejemplo", "esempio",
 })  # fmt: skip
 _MAX_ALONE = 3  # words; longer lines are headings of rubrics as often as names
-_MAX_BESIDE, _MIN_PROSE, _MAX_STANDFIRST = 60, 100, 250
+_MAX_BESIDE, _MAX_LATE, _MIN_PROSE, _MAX_STANDFIRST = 60, 100, 100, 250
 _PARTS = re.compile(r"\s*[|•·]\s*")
+_BETWEEN = " ,-\u2013\u2014/"
+_IN_SECTION = re.compile(r"\s(?:in|en|dans)\s(?=[^\W\d_a-z])")  # "Ann Lee in Harbours"
+_LISTED = re.compile(r"\s*(?:,\s+(?:and|und|et|y|e)\s|,\s|\s&\s|\s(?:and|und|et|y)\s)\s*")
 _SIGNATURES = (SIGNED, SIGNED_AFTER_DATE)
 
 
@@ -53,9 +61,10 @@ def plain_byline(page: Page) -> list[str]:
     lines = _lines_under_headline(page)
     links = (link for link in page.tree.iter("a") if lines and AUTHOR_PAGE.search(link.get("href") or ""))
     authors = dict.fromkeys(filter(is_person, map(text_of, links)))
-    for line in (_OTHERS_WORK.split(line)[0] for line in lines):
+    for whole, after in zip(lines, [*lines[1:], ""], strict=False):
+        line = _OTHERS_WORK.split(whole)[0]
         linked = [name for name in authors if name in line]
-        signed = _signatories(line)
+        signed = _signatories(line) or _dated_first_name(line, after)
         if linked or signed:
             return linked if len(linked) >= len(signed) else signed
     return []
@@ -82,18 +91,48 @@ def _may_sign(text: str) -> bool:
 
 def late_byline(page: Page) -> list[str]:
     """The names in the first line anywhere on the page that says who wrote the text: "Author: Ann Lee"."""
-    return next((names for line in page.lines if len(line) < 100 and (names := _signatories(line, LABELLED))), [])
+    short = [unglued(line) for line in _joined(page.lines) if len(line) < _MAX_LATE]
+    signed = (_signatories(line, LABELLED) or _dated_first_name(line, "", LABELLED) or _titled(line) for line in short)
+    return next(filter(None, signed), None) or _labelled(page.lines)
+
+
+def _labelled(lines: list[str]) -> list[str]:
+    """The names in the line after a mere "By", if all such lines of a page have the same: teasers have others."""
+    after = {tuple(_listed(name)) for label, name in pairwise(lines) if is_label(label)}
+    signed = [names for names in after if all(map(is_person, names))]
+    return list(signed[0]) if len(signed) == 1 else []
+
+
+def _titled(line: str) -> list[str]:
+    """The names in a line that is nothing but "Autoren Ann Lee und Bo Ek", without a colon."""
+    title = TITLED.match(lowered(line))
+    names = _listed(line[title.end() :]) if title else []
+    return names if all(map(is_person, names)) else []
 
 
 def dated_byline(page: Page) -> list[str]:
-    """The name that stands alone in a line under the headline, beside a date or a role."""
+    """The names that stand alone under the headline, or in the line above it, beside a date or a role."""
     at = page.headline_at
     lines = page.lines[at + 1 : at + 1 + _MAX_BELOW] if at is not None else []
     parts = [part for line in lines for part in _PARTS.split(line.removeprefix("- ")) if part]
-    for before, name, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
-        if any(map(_is_beside_name, (before, after))) and _is_name_alone(name, page):
-            return [name]
-    return []
+    beside = _around_date(page.lines[at - 1]) if at else []
+    for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
+        beside += _around_date(part)
+        if any(map(_is_beside_name, (before, after))):
+            beside.append(_IN_SECTION.split(part)[0])
+    lists = (names for names in map(_listed, beside) if all(_is_name_alone(name, page) for name in names))
+    return next(lists, [])
+
+
+def _listed(piece: str) -> list[str]:
+    """The names in a text that is nothing but a list of them: "Ann Lee, Bo Ek"."""
+    return [part.strip() for part in _LISTED.split(piece)]
+
+
+def _around_date(part: str) -> list[str]:
+    """What stands before and after the date in a short part of a line."""
+    date = SPELT.search(part) if len(part) <= _MAX_BESIDE else None
+    return [part[: date.start()].strip(_BETWEEN), part[date.end() :].strip(_BETWEEN)] if date else []
 
 
 def _is_name_alone(line: str, page: Page) -> bool:
@@ -121,6 +160,20 @@ def noted_byline(page: Page) -> list[str]:
     return list(noted) if len(noted) == 1 else []
 
 
+def met_byline(page: Page) -> list[str]:
+    """The name that stands alone under the headline and again before a note on it, even if it is a first name."""
+    lines, at = page.lines, page.headline_at
+    if at is None:
+        return []
+    pieces = (piece for line in lines[at + 1 : at + 1 + _MAX_BELOW] for piece in (line, *_around_date(line)[:1]))
+    for name in pieces:
+        is_name = is_person(name) or (name.isalpha() and name.istitle() and name.lower() not in _NO_ACCOUNTS)
+        rest = (line[len(name) :] for line in lines[at + 1 + _MAX_BELOW :] if line.startswith(name))
+        if is_name and len(name) > 2 and any(_NOTE.match(text) for text in rest):
+            return [name]
+    return []
+
+
 def only_byline(page: Page) -> list[str]:
     """The name in the only line of a page without a headline that is signed."""
     if page.headline_at is not None:
@@ -138,7 +191,7 @@ def _lines_under_headline(page: Page) -> list[str]:
     below = _joined(lines[at : at + 2 * MAX_LINES])
     prose = [at for at, line in enumerate(below) if len(line) > _MAX_STANDFIRST][1:2]  # after two paragraphs: no byline
     short = (line for line in below[: min([MAX_LINES, *prose])] if len(line) <= MAX_BYLINE_LENGTH)
-    return [part for line in short for part in _PARTS.split(line.removeprefix("- "))]
+    return [part for line in short for part in _PARTS.split(unglued(line.removeprefix("- ")))]
 
 
 def _joined(lines: list[str]) -> list[str]:
@@ -152,8 +205,22 @@ def _joined(lines: list[str]) -> list[str]:
     return joined
 
 
+def _dated_first_name(line: str, after: str, *signatures: re.Pattern[str]) -> list[str]:
+    """The first name that signs with a date: "by Amanda" before "Dec 20, 2025", "Posted by David at 3 May 2025"."""
+    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(lowered(line)))), None)
+    if signed is None:
+        return []
+    name = _SIGNATURE_ENDS.split(line[signed.end() :])[0].strip(" ,")
+    beside = line[signed.end() + len(name) :].strip() or after
+    is_dated = SPELT.search(beside) is not None and len(beside) <= _MAX_BESIDE
+    is_name = name.isalpha() and name.istitle() and name.lower() not in _NO_ACCOUNTS
+    return [name] if is_dated and is_name and any(split_names(name)) else []
+
+
 def _signatories(line: str, *signatures: re.Pattern[str]) -> list[str]:
     signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(lowered(line)))), None)
+    if RIGHTS.search(line):
+        return []
     if signed is None:
         reporter = REPORTER_AFTER.match(line)
         return [reporter[1]] if reporter else []

@@ -14,17 +14,21 @@ MAX_NAME_LENGTH = 80
 MAX_NAME_WORDS = 6
 _BY = re.compile(
     r"^\W*(?:(?:written|reported|posted|published|story|words|text|article)\s+)?"
-    r"(?:(?:by)?by|von|vom|por|par|di|door|av|af|autor(?:in|en|es)?|authors?|auteurs?|text|autore)\b[:\s]+",
+    r"(?:(?:by)?by|von|vom|por|par|di|door|av|af|autor(?:in|en|es|/in|:in|\*in)?|(?:artikel|beitrag) von|authors?"
+    r"|auteurs?|text|autore)\b[:\s-]+",
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
     r"\s*(?:(?:,\s|\s)(?:and|und|y|et|e|&|og|och|en|dan|with|mit)\s|[;|•·]|,\s|\s/\s)\s*",
     re.IGNORECASE,
 )
+_FOR_WHOM = re.compile(r"\s+[Ff]or\s+(?:[Tt]he\s+[A-Z].*|\S+\.[A-Za-z]{2,3})$")  # "Ann Lee for The Daily"
 _TITLE_BEFORE = re.compile(
     r"^(?:rechtsanw(?:alt|ältin)|(?:gast)?autor(?:in)?|redakteur(?:in)?|guest (?:author|post)) ", re.IGNORECASE
 )
-_ASIDE = re.compile(r"\s*\([^)]*\)|\s*\[[^\]]*\]|\s(?:기자|記者|记者)$")
+_ASIDE = re.compile(
+    r"\s*\([^)]*\)|\s*\[[^\]]*\]|\s+(?:(?:am|on|le|el|op|den)\s+)?\d{1,2}[./]\d{1,2}[./]\d\d.*|\s(?:기자|記者|记者)$"
+)
 _ADDRESS = re.compile(r"://|www\.|@\w")
 _NO_NAME = re.compile(
     r"[#%]|^\w+: "
@@ -32,7 +36,9 @@ _NO_NAME = re.compile(
     r"|^\d|\d{3}|\d[:.]\d|\s\d+$|^\W*$|^(?:foto|photo|bild|image|picture|credit|quelle|source)s?\b|^published\b"
     r"|(?:^|\s)(?:by|von|por|par|di|door|av|af)$|^(?:more )?about\b"
     r"|\b(?:gmbh|ag|ltd|llc|inc|corp|pty|s\.?r\.?l|e\.\s?v|co\. kg)\.?$|^[a-z]+(?:\.[a-z]+){2,}$"
-    r"|^more\b|\bposts$|^(?:fact|medically|expert)[ -](?:checked|reviewed)"
+    r"|\b(?:paid|sponsored) (?:content|post)|^advert\w+|^anzeige\b|^werbung\b"
+    r"|^more\b|^share\b|\b(?:posts|beiträge)$|^agenc(?:y|ies)$|^agenturen$"
+    r"|^(?:fact|medically|expert)[ -](?:checked|reviewed)"
     r"|^(?:(?:site|web|wp|super)[ -]?(?:admin(?:istrator)?|user|master|editor)|\w*admin|undefined"
     r"|wordpress|anonym\w*|anónimo"
     r"|admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
@@ -82,9 +88,15 @@ def split_names(text: str) -> Iterator[str]:
     if _ADDRESS.search(text):
         return
     for place, part in enumerate(_SPLIT.split(_AGENCY_AFTER.sub("", _BY.sub("", fold(text))))):
-        name = _TITLE_BEFORE.sub("", _ASIDE.sub("", _BY.sub("", part)).strip(" ,.;:|-–—"))
+        name = _TITLE_BEFORE.sub("", _ASIDE.sub("", _BY.sub("", _without_paper(part))).strip(" ,.;:|-–—"))
         if _may_name(name) and not (place and is_role(name)):
             yield name
+
+
+def _without_paper(part: str) -> str:
+    """A person without the paper for which she writes: "Ann Lee For The Daily"; other names as they are."""
+    person = _FOR_WHOM.sub("", part)
+    return person if is_person(_BY.sub("", person)) else part
 
 
 def is_person(name: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ SPELT = re.compile(
     r"|\d{1,2}\s\|\s\d{1,2}\s\|\s\d{4}"
     r"|\d{4}\s*[年년]\s*\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]"
 )
-_RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
 UPDATED = re.compile(
     r"updated|modified|reviewed|\brevised|last (?:change|edit)"
     r"|aktualisier|geändert|\bstand:|überarbeitet|mis(?:e)? à jour|modifié|actualizad|modificad|aggiornat|modificat"
@@ -64,7 +64,7 @@ def date_in(text: str, page: Page) -> str | None:
 
     One with slashes has the day first, unless the page is in English as of America.
     """
-    if _RIGHTS.search(text):
+    if RIGHTS.search(text):
         return None
     end, small = 0, lowered(text)
     for match in SPELT.finditer(text):

@@ -14,6 +14,10 @@ _BEFORE: Final = ("by", "byline", "von", "vom", "por", "par", "di", "door", "av"
 _WROTE: Final = (
     "(?:this (?:post|article|story) (?:was|is) )?(?:written|posted|reported|published|story|words|text|article) by",
     "(?:authored|contributed|submitted|created|uploaded) by",
+    "(?:an? )?(?:column|opinion|essay|commentary|analysis|review|guest post|interview) by",
+    "(?:eine? )?(?:kolumne|kommentar|gastkommentar|analyse|reportage|glosse|essay|interview|bericht) von",
+    "(?:une? )?(?:chronique|tribune|analyse|reportage|enquête|entretien) par",
+    "(?:una? )?(?:columna|crónica|análisis|reportaje|entrevista|opinión) por",
     "(?:geschrieben|verfasst|veröffentlicht|erstellt|eingestellt|gepostet|ein (?:beitrag|artikel|text)) von",
     "(?:gast)?(?:beitrag|artikel) von",
     "(?:écrit|rédigé|publié|posté|article|texte|propos recueillis) par",
@@ -69,13 +73,31 @@ SIGNED_AFTER_DATE: Final = re.compile(
 )
 LABELLED: Final = re.compile(rf"^\W*(?:{'|'.join(_WROTE)})\b[:\s]+|^\W*(?:{_TITLED})\s*[:\uff1a\uff1d=\uff0f/]\s*")
 """A line that names its author anywhere on a page; a mere preposition does not."""
+TITLED: Final = re.compile(
+    r"^\W*(?:authors?|autor(?:in(?:nen)?|en|es|as?)?|auteure?s?|autor[ei]|författare|forfatter|автор(?:ы|и)?)\s+"
+)
+"""A line that may be nothing but its author's title and name."""
 REPORTER_AFTER: Final = re.compile(
     r"^(?:\[[^\]]{2,20}\]\s*|\([^)]{2,20}\)\s*)?([\uac00-\ud7af]{2,4})\s*(?:[\uac00-\ud7af]{1,6}\s*)?기자(?:\W|$)"
 )
 """A Korean signature, with the reporter's name before the word."""
+_GLUED_LABEL: Final = re.compile(rf"^\W*(?:{_BY})(?=[^\W\d_])")
+_GLUED_END: Final = re.compile(
+    r"(?<=[^\W\d_A-Z])(?=(?:Published|Updated|Posted|Last|Reviewed|Follow|Share|Veröffentlicht|Aktualisiert|Publié|Publicad"
+    r"|Pubblicat|(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zä]*\.? \d))"
+)
+_MAX_LABEL: Final = 40
 _LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$")
 
 
 def is_label(text: str) -> bool:
     """Whether a text is nothing but the words before an author's name."""
-    return _LABEL.match(lowered(text)) is not None
+    return len(text) <= _MAX_LABEL and _LABEL.match(lowered(text)) is not None
+
+
+def unglued(line: str) -> str:
+    """A signed line with a space where elements touch that stand apart on the screen: "ByAnn LeePublished"."""
+    label = _GLUED_LABEL.match(lowered(line))
+    if label is None or not (line[label.end()].isupper() and line[label.end() - 1].islower()):
+        return line
+    return f"{line[: label.end()]} {_GLUED_END.sub(' ', line[label.end() :])}"

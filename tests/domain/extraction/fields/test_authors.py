@@ -77,6 +77,59 @@ def test_a_signature_that_readers_see_goes_before_a_name_that_they_do_not():
     assert find_authors(read_page(html, "https://d.example/a"), None) == ("Ann Lee",)
 
 
+@pytest.mark.parametrize(
+    ("stated", "line", "names"),
+    [
+        ("Ann Lee", "By Ann Lee and Bo Ek", ("Ann Lee", "Bo Ek")),
+        ("Ann", "By Ann Lee", ("Ann Lee",)),
+        ("Ann Lee", "By Dr. Ann Lee", ("Ann Lee",)),
+        ("Ann Lee", "By Bo Ek and Cy Dee", ("Ann Lee",)),
+        ("Ann Lee", "Ann Lee, Bo Ek", ("Ann Lee",)),
+    ],
+)
+def test_a_signature_with_more_persons_than_are_stated(stated, line, names):
+    assert find_authors(page(stated, "", f"<h1>A story</h1><p>{line}</p>"), None) == names
+
+
+SHARED = "<meta property=og:title content='A story'>"
+SITE = "<meta property=og:site_name content='Harbour Coffee'>"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "names"),
+    [
+        # Written into all pages of a site: by its webmaster, or for the company.
+        ("<meta name=author content='Ann Lee'>", "", ()),
+        ("<meta name=author content='Ann Lee'>", "<p>© 2024 by Ann Lee</p>", ()),
+        ("<meta name=author content='Ann Lee'>", "<p>Ann Lee</p>", ("Ann Lee",)),
+        (f"{SHARED}<meta name=author content='Ann Lee'>", "", ("Ann Lee",)),
+        (f"{SHARED}{SITE}<meta name=author content='Harbour Coffee'>", "", ()),
+        (f"{SHARED}<meta name=author content='Harbour Magazine'>", "", ()),
+        (f"{SHARED}<meta name=author content='Harbour Magazine'>", "<p>Harbour Magazine</p>", ("Harbour Magazine",)),
+    ],
+)
+def test_names_in_meta_elements_that_no_reader_sees(head, body, names):
+    seen = read_page(f"<html><head>{head}</head><body>{body}<p>{'text ' * 60}</p></body></html>", "https://d.example/a")
+    assert find_authors(seen, None) == names
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("By Ann Lee", ("Ann Lee",)),
+        ("By The Harbour Team", ("The Harbour Team",)),
+        ("Ann Lee", ()),
+    ],
+)
+def test_a_signature_on_a_site_that_is_called_so(line, names):
+    head = '<meta property=og:site_name content="Ann Lee\'s Harbour">'
+    seen = read_page(
+        f"<html><head>{head}</head><body><h1>A story</h1><p>{line}</p><p>{'text ' * 60}</p></body></html>",
+        "https://d.example/a",
+    )
+    assert find_authors(seen, None) == names
+
+
 def test_a_person_with_a_site_of_the_same_name():
     html = "<meta name=author content='Ann Lee'><meta property=og:site_name content='Ann Lee'><p>" + "text " * 60
     assert find_authors(read_page(html, "https://annlee.example/a"), None) == ("Ann Lee",)

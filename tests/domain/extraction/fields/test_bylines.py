@@ -3,6 +3,8 @@ import pytest
 from feedcrawl.domain.extraction.fields.bylines import (
     account_byline,
     dated_byline,
+    late_byline,
+    met_byline,
     noted_byline,
     only_byline,
     plain_byline,
@@ -33,6 +35,12 @@ LINE = "<p>A line.</p>"
         ("<h1>A story</h1><p>By <a href=/author/ann>Ann Lee</a> Berlin</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>By Ann Lee December 2, 2025</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>Posted on September 21, 2020 by Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p><b>By</b><i>Ann Lee</i></p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>Written by<b>Ann Lee</b><i>Updated on 3 May</i></p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>Eine Kolumne von Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>by Amanda · Dec 20, 2025 at 3:00 am</p><p>by Tor Books</p>", ["Amanda"]),
+        ("<h1>A story</h1><p>by chance · Dec 20, 2025</p>", []),
+        ("<h1>A story</h1><p>By Ann Lee and Bo Ek For The Sunday Daily</p>", ["Ann Lee", "Bo Ek"]),
         ("<h1>A story</h1><p><a href=/people/>Ann Lee</a></p>", []),
         ("<h1>A story</h1><p>von Montag, den 1. Mai</p><p>By the way</p>", []),
         (f"<h1>A story</h1>{LINE * 8}<p>By Ann Lee</p>", []),
@@ -45,6 +53,49 @@ def test_plain_byline(body, names):
     assert plain_byline(page(body)) == names
 
 
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("<p><b>May 3, 2024</b><i>Ann Lee</i></p>", ["Ann Lee"]),
+        ("<p>May 3, 2024</p>", []),
+        ("<p>Ann Lee</p>", []),
+    ],
+)
+def test_a_name_with_a_date_above_the_headline(line, names):
+    assert dated_byline(page(f"{line}<h1>A story</h1><p>Harbours at night</p>")) == names
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ("<p>Author: Ann Lee</p>", ["Ann Lee"]),
+        ("<p>Autoren Ann Lee und Bo Ek</p>", ["Ann Lee", "Bo Ek"]),
+        ("<p>Autoren</p><p>Ann Lee</p>", ["Ann Lee"]),
+        ("<p>Posted by David at May 3, 2024 11:15 AM</p>", ["David"]),
+        ("<p>Von:</p><p>Ann Lee</p>", ["Ann Lee"]),
+        ("<p>by</p><p>Ann Lee</p><p>by</p><p>Bo Ek</p>", []),
+        ("<p>Autoren lesen vor</p>", []),
+        ("<p>Posted by David</p>", []),
+    ],
+)
+def test_late_byline(lines, names):
+    assert late_byline(page(f"<h1>A story</h1>{LINE * 20}{lines}")) == names
+
+
+@pytest.mark.parametrize(
+    ("near", "note", "names"),
+    [
+        ("Ann Lee", "Ann Lee is a writer.", ["Ann Lee"]),
+        ("Stefan", "Stefan is the founder of a harbour.", ["Stefan"]),
+        ("Yucy 3/4/2025", "Yucy, as an editor, writes.", ["Yucy"]),
+        ("Stefan", "Stefan walked home.", []),
+        ("harbour", "harbour is a word that writers use.", []),
+    ],
+)
+def test_met_byline(near, note, names):
+    assert met_byline(page(f"<h1>A story</h1><p>{near}</p>{LINE * 20}<p>{note}</p>")) == names
+
+
 SIGNED_BELOW = f"<h1>A story</h1>{'<p>' + 'text and more ' * 20 + '</p>'}"
 
 
@@ -54,6 +105,11 @@ SIGNED_BELOW = f"<h1>A story</h1>{'<p>' + 'text and more ' * 20 + '</p>'}"
         ("<p>Ann Lee</p><p>March 1, 2026</p>", ["Ann Lee"]),
         ("<p>March 1, 2026 · 4 min read</p><p>Ann Lee</p>", ["Ann Lee"]),
         ("<p>Ann Lee</p><p>Tech Writer</p>", ["Ann Lee"]),
+        ("<p>Ann Lee, 3 May 2024</p>", ["Ann Lee"]),
+        ("<p><b>May 3, 2024</b><i>Ann Lee</i></p>", ["Ann Lee"]),
+        ("<p>May 3, 2024 • Ann Lee in Harbours</p>", ["Ann Lee"]),
+        ("<p>Ann Lee, Bo C. Ek and Cy Dee</p><p>24 Apr 2024 • 3 min read</p>", ["Ann Lee", "Bo C. Ek", "Cy Dee"]),
+        ("<p>Ann Lee, London</p><p>24 Apr 2024</p>", []),
         ("<p>Ann Lee</p><p>wrote it</p>", []),
         ("<p>Ann Lee</p><p>24 May 1941</p>", []),
         ("<p>Find Care</p><p>March 1, 2026</p><p>to find care is easy</p>", []),

@@ -3,7 +3,7 @@
 import pytest
 
 from feedcrawl.domain.extraction.fields.bylines import late_byline, plain_byline
-from feedcrawl.domain.extraction.fields.signing_words import is_label
+from feedcrawl.domain.extraction.fields.signing_words import is_label, unglued
 from feedcrawl.domain.extraction.page import read_page
 
 
@@ -65,3 +65,23 @@ def test_signatures_anywhere(line, name):
 )  # fmt: skip
 def test_labels(text, expected):
     assert is_label(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ByAnn Lee", "By Ann Lee"),
+        ("ByJ.R. Lee", "By J.R. Lee"),
+        ("Written byAnn LeePublished May 3", "Written by Ann Lee Published May 3"),
+        ("VonAnna Li", "Von Anna Li"),
+        ("ByAnn LeeNovember 20, 2025", "By Ann Lee November 20, 2025"),
+        ("ByAnn MacLee", "By Ann MacLee"),
+        ("By Ann Lee", "By Ann Lee"),
+        ("Bystanders saw", "Bystanders saw"),
+        ("BYTES AND WORDS", "BYTES AND WORDS"),
+        ("İstanbul", "İstanbul"),
+        ("", ""),
+    ],
+)
+def test_elements_that_touch(line, expected):
+    assert unglued(line) == expected
