@@ -166,7 +166,7 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
     async def _routed(self, request: Request) -> Response:
         ways = routes.of(self._of)
         if not ways.configured:
-            kept = await self._kept.response(request)
+            kept = None if self._bind_address else await self._kept.response(request)
             return await super().download_request(request) if kept is None else kept
         if request.meta.pop("outgoing", None) is not None:  # of the hop before: hops have a copy of its meta
             request.meta.pop("bindaddress", None)

@@ -1,8 +1,8 @@
-"""Conditional requests over kept connections: a 304 is read here, every other response by Twisted's parser.
+"""Conditional requests over connections of our own class: a 304 is read here, other responses by Twisted's parser.
 
 Most polls end with a 304, which has no body (RFC 9110 section 15.4.5). Scrapy and Twisted make some forty objects for
-such a response, which cost more processor time than all else that a poll does. Connections are made as before, by
-Scrapy's agent: the address guard, TLS, time limits and outgoing addresses are not concerned.
+such a response, which cost more processor time than all else that a poll does. Connections are made as before, by the
+endpoints of Scrapy's agent: the address guard, TLS, time limits and outgoing addresses are not concerned.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import ipaddress
 import re
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from scrapy import signals
 from scrapy.core.downloader.handlers.http11 import _LenientHTTP11ClientProtocol, _ScrapyAgent
@@ -22,6 +22,8 @@ from scrapy.utils._download_handlers import check_stop_download, make_response, 
 from twisted.internet import ssl
 from twisted.internet.defer import Deferred, succeed
 from twisted.web._newclient import Request as TwistedRequest
+from twisted.web._newclient import ResponseNeverReceived
+from twisted.web.client import URI
 from twisted.web.http_headers import Headers as TwistedHeaders
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         """Send a request. The result: the fields of a 304; for any other response what `begin` makes of Twisted's.
 
         `begin` is called before the response is parsed, as an agent's callbacks are. If the connection is lost before
-        the first byte, the future fails with ConnectionError.
+        the first byte, the future fails with ResponseNeverReceived.
         """
         self._asked, self._begin = asyncio.get_running_loop().create_future(), begin
         self.transport.write(message)
@@ -143,6 +145,8 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         """Read a 304 at once; begin Twisted's parser for any other response."""
         asked, self._asked = self._asked, None
         if asked is not None:
+            if asked.done():  # given up in this turn of the loop
+                return
             fields = unmodified(data)
             if fields is not None:
                 asked.set_result(fields)
@@ -155,8 +159,8 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         """Fail the request that has no answer yet."""
         asked, self._asked = self._asked, None
         super().connectionLost(reason)  # type: ignore[no-untyped-call]
-        if asked is not None:
-            asked.set_exception(ConnectionError(str(reason.value)))
+        if asked is not None and not asked.done():
+            asked.set_exception(ResponseNeverReceived([reason]))  # type: ignore[no-untyped-call]
 
 
 class _Begun(_ScrapyAgent):
@@ -189,26 +193,35 @@ class _Begun(_ScrapyAgent):
 
 
 class KeptConnections:
-    """Sends conditional requests over the idle connections of a pool."""
+    """Sends conditional requests over the connections of a pool: an idle one if there is one, else a new one."""
 
     def __init__(self, pool: HTTPConnectionPool, crawler: Crawler, **how: Any) -> None:
-        """`how`: the further arguments of Scrapy's agent, which reads every response but a 304."""
+        """`how`: the further arguments of Scrapy's agent, which connects, and reads every response but a 304."""
         self._pool = pool
         self._crawler = crawler
         self._how = {"pool": pool, "crawler": crawler, **how}
 
     async def response(self, request: Request) -> Response | None:
-        """The response; None if no connection is idle, or the server has closed it, and nothing was received."""
+        """The response; None if the request is not plain, or the server has closed the idle connection.
+
+        Raises the errors of Scrapy's own handler.
+        """
         target = target_of(request.url) if is_plain(request) else None
-        connection = self._idle(target.key) if target is not None else None
-        if target is None or connection is None:
+        if target is None:
             return None
-        began = monotonic()
+        began, limit_sec = monotonic(), request.meta.get("download_timeout") or CONNECT_SEC
 
         def begin(response: Deferred[IResponse]) -> Deferred[Response]:
             return _Begun(response, began, **self._how).begin(request)
 
-        answer = await self._answer(connection.ask(message_of(request, target), begin), connection, request)
+        idle = self._idle(target.key)
+        try:
+            async with asyncio.timeout(limit_sec):
+                with wrap_twisted_exceptions():
+                    connection = idle or await self._connected(request, target.key, limit_sec)
+                    answer = await _answer(connection, message_of(request, target), begin, is_new=idle is None)
+        except TimeoutError as error:
+            raise DownloadTimeoutError(f"Getting {request.url} took longer than {limit_sec} seconds.") from error
         if isinstance(answer, Deferred):
             with wrap_twisted_exceptions():
                 return await answer.asFuture(asyncio.get_running_loop())
@@ -217,24 +230,12 @@ class KeptConnections:
         request.meta["download_latency"] = monotonic() - began
         return self._unmodified(request, answer, connection)
 
-    @staticmethod
-    async def _answer(
-        asked: asyncio.Future[Fields | Deferred[Response]], connection: KeptProtocol, request: Request
-    ) -> Fields | Deferred[Response] | None:
-        limit_sec = request.meta.get("download_timeout") or CONNECT_SEC
-        timer = asyncio.get_running_loop().call_later(limit_sec, _expire, asked)
-        try:
-            return await asked
-        except ConnectionError:  # a server may close an idle connection at any time
-            return None
-        except TimeoutError as error:
-            connection.give_up()
-            raise DownloadTimeoutError(f"Getting {request.url} took longer than {limit_sec} seconds.") from error
-        except asyncio.CancelledError:
-            connection.give_up()
-            raise
-        finally:
-            timer.cancel()
+    async def _connected(self, request: Request, key: Key, limit_sec: float) -> KeptProtocol:
+        """A new connection, made by an endpoint of Scrapy's agent."""
+        agent = _ScrapyAgent(**self._how)._get_agent(request, limit_sec)  # noqa: SLF001
+        endpoint = agent._getEndpoint(URI.fromBytes(request.url.encode()))  # type: ignore[no-untyped-call]  # noqa: SLF001
+        connecting = cast("Deferred[KeptProtocol]", self._pool.getConnection(key, endpoint))
+        return await connecting.asFuture(asyncio.get_running_loop())
 
     def _unmodified(self, request: Request, fields: Fields, connection: KeptProtocol) -> Response:
         headers = Headers(fields)
@@ -262,9 +263,18 @@ class KeptConnections:
         return None
 
 
-def _expire(asked: asyncio.Future[Any]) -> None:
-    if not asked.done():
-        asked.set_exception(TimeoutError())
+async def _answer(
+    connection: KeptProtocol, message: bytes, begin: Begin, *, is_new: bool
+) -> Fields | Deferred[Response] | None:
+    try:
+        return await connection.ask(message, begin)
+    except ResponseNeverReceived:
+        if is_new:
+            raise
+        return None  # a server may close an idle connection at any time
+    except asyncio.CancelledError:  # also at the end of the time limit
+        connection.give_up()
+        raise
 
 
 def is_plain(request: Request) -> bool:

@@ -5,29 +5,46 @@ from typing import Any
 import pytest
 import twisted.internet
 from scrapy import Request
-from scrapy.exceptions import DownloadTimeoutError, StopDownload
+from scrapy.exceptions import (
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    StopDownload,
+)
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from scrapy.signals import headers_received
+from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionLost
+from twisted.internet.error import ConnectionRefusedError as Refused
+from twisted.internet.interfaces import IReactorPluggableNameResolver
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 from twisted.web._newclient import Request as TwistedRequest
-from twisted.web.client import URI
+from twisted.web.client import URI, BrowserLikePolicyForHTTPS
 from twisted.web.http_headers import Headers
+from zope.interface import implementer
 
 from feedcrawl.crawl.download import LimitedProtocol
+from feedcrawl.crawl.failures import failure_name
 from feedcrawl.crawl.kept import KeptConnections, is_plain, message_of, target_of, unmodified
 
 URL = "http://a.test:8080/feed?x=1"
 CONDITIONAL = {"If-None-Match": '"1"', "Accept": "a/b", "User-Agent": "us"}
 
 
+@implementer(IReactorPluggableNameResolver)
+class Reactor(Clock):
+    """A clock that endpoints take for a reactor."""
+
+    nameResolver = None  # noqa: N815 - the interface's name
+
+
 @pytest.fixture(autouse=True)
 def own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrapy's agent sets its time limit on a clock of this test, whatever reactor another test has installed."""
-    monkeypatch.setattr(twisted.internet, "reactor", Clock(), raising=False)
+    monkeypatch.setattr(twisted.internet, "reactor", Reactor(), raising=False)
 
 
 @pytest.mark.parametrize(
@@ -119,22 +136,31 @@ class Wire(StringTransport):
 
 
 class Peer:
-    """One idle connection in a pool, and the far end of it."""
+    """One connection of a pool, idle or yet to be made, and the far end of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, idle: bool = True) -> None:
         self.wire, self.returned = Wire(), 0
         self.connection: Any = LimitedProtocol(lambda _: self._return())
         self.connection.makeConnection(self.wire)
         target = target_of(URL)
         assert target is not None
         timer = Clock().callLater(240, print)
+        self.connecting: Deferred[Any] = Deferred()
         self.pool: Any = SimpleNamespace(
-            _connections={target.key: [self.connection]}, _timeouts={self.connection: timer}, persistent=True
+            _connections={target.key: [self.connection] if idle else []},
+            _timeouts={self.connection: timer} if idle else {},
+            persistent=True,
+            getConnection=lambda key, _: self.connecting if key == target.key else None,
         )
         self.signals = SignalManager(self)  # receivers of other tests may be alive still
         crawler: Any = SimpleNamespace(signals=self.signals, spider=None)
         self.kept = KeptConnections(
-            self.pool, crawler, contextFactory=None, maxsize=0, warnsize=0, fail_on_dataloss=False
+            self.pool,
+            crawler,
+            contextFactory=BrowserLikePolicyForHTTPS(),
+            maxsize=0,
+            warnsize=0,
+            fail_on_dataloss=False,
         )
 
     def _return(self) -> None:
@@ -196,11 +222,37 @@ def test_a_connection_that_the_server_has_closed_gives_no_response() -> None:
     assert Peer().asks(conditional(), Failure(ConnectionLost())) is None
 
 
-def test_without_an_idle_connection_there_is_no_response() -> None:
+def test_without_an_idle_connection_a_new_one_is_made() -> None:
+    peer = Peer(idle=False)
+    peer.connecting.callback(peer.connection)
+    response = peer.asks(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
+    assert response is not None
+    assert (response.status, peer.returned) == (304, 1)
+
+
+def test_a_connection_that_was_closed_in_the_pool_is_dropped() -> None:
     peer = Peer()
     peer.connection.connectionLost(Failure(ConnectionLost()))
-    assert peer.asks(conditional()) is None
+    peer.connecting.errback(Failure(Refused()))
+    with pytest.raises(DownloadConnectionRefusedError):
+        peer.asks(conditional())
     assert not peer.pool._timeouts
+
+
+def test_a_new_connection_that_is_lost_fails() -> None:
+    peer = Peer(idle=False)
+    peer.connecting.callback(peer.connection)
+    with pytest.raises(DownloadFailedError) as raised:
+        peer.asks(conditional(), Failure(ConnectionLost()))
+    assert failure_name(raised.value) == "connection_lost"
+
+
+def test_a_connection_that_is_not_made_in_time_is_given_up() -> None:
+    peer, given_up = Peer(idle=False), []
+    peer.connecting.addErrback(given_up.append)
+    with pytest.raises(DownloadTimeoutError, match="longer than"):
+        peer.asks(conditional(0.01))
+    assert len(given_up) == 1
 
 
 def test_a_server_that_does_not_answer_in_time_loses_the_connection() -> None:
