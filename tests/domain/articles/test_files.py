@@ -144,3 +144,4 @@ def test_what_nobody_names_and_nobody_used_may_go() -> None:
     assert list(present) == ["aa/aa1.png", "aa/aa2", "aa/aa3.mp3"]
     assert files.unnamed(present, {"aa1"}, 50.0) == ["aa/aa2"]
     assert files.unnamed(present, set(), 100.0) == list(present)
+    assert files.unnamed(present, set(), 10.0) == []

@@ -77,6 +77,7 @@ def test_no_title_is_none() -> None:
         (TEXT, TITLE, 24, "other_time"),
         (TEXT, "Another bridge", 0, "other_title"),
         (TEXT, None, 0, "other_title"),
+        (TEXT[:200], TITLE, 0, "less_alike"),
         (TEXT[:199], TITLE, 0, "too_short"),
         (TEXT * 20, TITLE, 0, "too_long"),
     ],

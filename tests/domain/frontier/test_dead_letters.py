@@ -75,6 +75,7 @@ def test_what_a_letter_says(text: str, name: str, reason: str, host: str, at: fl
             letter(origin=["feed"], parent=3, depth=True, source="", category={}),
             Task(UID, "article", URL, "a.test", 7, "queue"),
         ),
+        (letter(depth=-1), Task(UID, "article", URL, "a.test", 7, "queue")),
         (letter(uid="0"), None),
         (letter(uid=None), None),
         (letter(uid="feed:x", kind="feed"), None),

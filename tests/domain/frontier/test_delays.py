@@ -13,6 +13,7 @@ from feedcrawl.domain.frontier.delays import base_delay, effective_delay
         (10, 250, 1_000, 10_000),
         (1.0005, None, 1_000, 1_001),
         (120, None, 1_000, 120_000),
+        (150, None, 1_000, 120_000),
         (3_600, None, 1_000, 120_000),
         (1e300, None, 1_000, 120_000),
         (float("inf"), None, 1_000, 120_000),

@@ -32,6 +32,7 @@ def test_ttl(text, minutes):
 
 def test_hours_and_days_to_skip():
     assert hints.skip_hours(["0", " 7 ", "24", "25", "-1", "x", "٣"]) == {0, 7}
+    assert hints.skip_hours(["24"]) == {0}
     assert hints.skip_days(["Saturday", "sun", " MONDAY ", "Someday", ""]) == {"Sat", "Sun", "Mon"}
 
 

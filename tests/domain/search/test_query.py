@@ -104,3 +104,8 @@ LABEL, NOT = Part("label", "l", ranks=False), Part("not", "n", ranks=False, sele
 )
 def test_the_rarest_terms_rank_within_a_budget(costs: list[tuple[Part, float]], wanted: str | None) -> None:
     assert ranking(affordable(costs, 100)) == wanted
+
+
+def test_the_longest_searches_are_read() -> None:
+    assert len(read(" ".join(map(str, range(32)))).terms) == 32
+    assert read("a" * 500).terms

@@ -88,8 +88,9 @@ def test_a_walk_is_bounded():
     gap = GAP.after(["a", "b"], 3).after(["b", "c"], 0)
     assert (gap.places, gap.documents, gap.found, gap.next) == (("b", "c", "a"), 2, 3, "b")
     assert GAP.next is None
-    for _ in range(MAX_DOCUMENTS):
+    for _ in range(gap.documents, MAX_DOCUMENTS - 1):
         gap = gap.after(["d"], 0)
-    assert gap.next is None
+    assert (gap.documents, gap.next) == (MAX_DOCUMENTS - 1, "d")
+    assert gap.after(["d"], 0).next is None
     assert GAP.after(["a"], MAX_FOUND).next is None
     assert GAP.after(["a"], 0, sitemap=False).documents == 0
