@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from feedcrawl.domain.extraction.bodies.folds import open_folds
 from feedcrawl.domain.extraction.bodies.marks import certain, is_hidden, marks_of
 from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, names, remembered, weigh
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
@@ -83,6 +84,7 @@ def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> HtmlElement
         if embed_of(kind) is None:
             drop(kind)
     etree.strip_elements(tree, *_UNSHOWN, with_tail=False)
+    open_folds(tree)
     for element in list(tree.iter(*_NEVER_TEXT)):
         drop(element)
     body = tree.find("body")
@@ -104,7 +106,8 @@ def _marked(body: HtmlElement) -> Marked:
     """The marks against the elements below the body that have any, in document order."""
     formulas = {box for math in body.iter("math") for box in takewhile(_is_in_line, math.iterancestors())}
     players = {box for player in body.iter(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
-    candidates = (e for e in body.iterdescendants() if e.tag not in INLINE or e.tag == "span")
+    coloured = {part for code in body.iter("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
+    candidates = (e for e in body.iterdescendants() if (e.tag not in INLINE or e.tag == "span") and e not in coloured)
     found: Marked = {}
     shown: set[HtmlElement] = set()
     for element in candidates:

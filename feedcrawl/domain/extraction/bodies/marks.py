@@ -36,7 +36,7 @@ _LIKELY = frozenset({
     "paywall", "poll", "print", "quiz", "screenreader", "sidebar", "signin", "signup", "skip", "sr", "subscribe",
     "subscription", "tag", "timestamp", "video", "videos", "visually", "widget",
 })  # fmt: skip
-_CERTAIN_MARKS = frozenset({"<nav>", "<footer>", "<aside>", "hidden attribute"}) | {
+_CERTAIN_MARKS = frozenset({"<nav>", "<footer>", "<aside>", "hidden attribute", "player label"}) | {
     f"role {role}" for role in ("complementary", "navigation", "contentinfo", "search", "dialog")
 }
 _PHRASES = re.compile(
@@ -47,6 +47,15 @@ _PHRASES = re.compile(
 _APART = "".join(char if char.isalnum() else " " for char in map(chr, range(128)))
 _NUMBERED = re.compile(r"([A-Za-z]+)\d{0,3}")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+_PLAYER = re.compile(r"\b(?:video|audio|media) player\b", re.IGNORECASE)
+_HIDING = re.compile(r"(?i:hid(?:e|den))(?![a-z])")
+_HIDDEN_STATE = re.compile(
+    r"_?(?:(?:\w{1,4}|visually|aria|accessib\w+|element|state)[-_]?)??hid(?:e|den)(?:[-_](?=\w*\d)[\da-z]{4,6}(?:_\d+)?)?"
+    r"|(?!.*overflow).*(?:--|__)(?:is-)?hid(?:e|den)",
+    re.IGNORECASE,
+)
+"""Names that say that the element is hidden; in "overflow-hidden" and "hide-author" something else is."""
 
 _MAX_RUN = 60
 _ANCHOR_DASHES = 2
@@ -74,6 +83,8 @@ def marks_of(element: HtmlElement) -> list[str]:
             found.append("hidden attribute")
         if "role" in attributes and (role := element.get("role")) in _ROLES:
             found.append(f"role {role}")
+        if "aria-label" in attributes and _PLAYER.search(element.get("aria-label")):
+            found.append("player label")
     if said and tag not in {"article", "main"}:
         said = words_of(element.get("class", "")) if _is_anchor(element) else said
         found.extend(word for word in said if not (word == "paywall" and for_members))
@@ -111,6 +122,8 @@ def _words(named: str) -> tuple[str, ...]:
     found = _PHRASES.findall(named.lower())
     if ":" in named or "[" in named:
         named = " ".join(token for token in named.split() if ":" not in token and "[" not in token)
+    if _HIDING.search(named):
+        named = " ".join(t for t in named.split() if _HIDDEN_STATE.fullmatch(t) or not _HIDING.search(t))
     for run in named.translate(_APART).split():
         if len(run) <= _MAX_RUN and (words := _run_words(run)):
             found.extend(words)

@@ -27,6 +27,7 @@ def cleared(body):
         f"<footer>{NOTE}</footer>",
         f"<div role=complementary>{NOTE}</div>",
         f"<div hidden>{NOTE}</div>",
+        f"<div aria-label='Video Player'>{NOTE}</div>",
         f"<div aria-hidden=true>{NOTE}</div>",
         f"<div style='display: none'>{NOTE}</div>",
         f"<div class=related>{NOTE}</div>",
@@ -90,6 +91,29 @@ def test_headings_and_lines_of_a_story_stay(line):
 def test_an_anchor_needs_its_heading(name):
     box = f"<div id={name}><h3>Popular</h3>{NOTE}</div>"
     assert cleared(f"<article>{STORY}</article>{box}") == cleared(STORY)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "overflow-hidden", "overflow-x-hidden", "vds-overflow_hidden", "field--label-hidden", "hide-author",
+        "hide-opentable-icons", "field--label-visually_hidden", "hide-mobile", "hidden-xs",
+    ],
+)  # fmt: skip
+def test_a_name_that_hides_something_else_is_no_mark(name):
+    assert cleared(f"<div>{STORY}<div class={name}>{NOTE}</div></div>") == cleared(STORY + NOTE)
+
+
+@pytest.mark.parametrize(
+    "name", ["hidden", "is-hidden", "yvp-hide", "visually-hidden", "panel--hidden", "_hidden_snh3y_1"]
+)
+def test_a_name_that_hides_the_element_is_a_mark(name):
+    assert cleared(f"<div>{STORY}<div class={name}>{NOTE}</div></div>") == cleared(STORY)
+
+
+def test_code_is_coloured_by_names_that_mark_furniture_elsewhere():
+    code = "<pre><span class='token comment'># fetch the branch</span>\n<span class=hljs-tag>body</span></pre>"
+    assert cleared(f"<article>{STORY}{code}</article>") == f"{cleared(STORY)}\n# fetch the branch\nbody"
 
 
 def test_formulas_stay_whatever_draws_them():

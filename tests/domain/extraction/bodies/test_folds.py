@@ -1,0 +1,46 @@
+import pytest
+
+from feedcrawl.domain.extraction.bodies.folds import open_folds
+from feedcrawl.domain.extraction.bodies.marks import marks_of
+from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.text import canonical_text
+
+ANSWER = "<p>A mortgage is a loan that is secured by the house which it pays for.</p>"
+QUESTION = "What is a mortgage?"
+MENU = "".join(f"<a href=/{n}>Another page of the site</a>" for n in range(4))
+
+
+def opened(markup):
+    tree = parse_html(f"<html><body>{markup}</body></html>")
+    assert tree is not None
+    open_folds(tree.find("body"))
+    return tree.find("body")
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<button aria-expanded=false>{QUESTION}</button><div id=panel hidden>{ANSWER}</div>",
+        f"<h3><button aria-expanded=false>{QUESTION}</button></h3><div id=panel aria-hidden=true>{ANSWER}</div>",
+        f"<h3><button aria-expanded=true>{QUESTION}</button></h3><div id=panel>{ANSWER}</div>",
+        f"<div><h3><a aria-expanded=false>{QUESTION}</a></h3></div><div id=panel class='text hidden'>{ANSWER}</div>",
+    ],
+)
+def test_text_that_opens_is_shown_with_its_heading(markup):
+    body = opened(markup)
+    assert canonical_text(body).splitlines() == [QUESTION, canonical_text(parse_html(ANSWER))]
+    assert marks_of(body.get_element_by_id("panel")) == []
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<button aria-expanded=false>Menu</button><div id=panel hidden>{MENU}</div>",
+        "<button aria-expanded=false>Sort</button><div id=panel hidden>By price</div>",
+        f"<button>{QUESTION}</button><div id=panel hidden>{ANSWER}</div>",
+        f"<div><p>Two sorts</p><button aria-expanded=false>More</button></div><div id=panel hidden>{ANSWER}</div>",
+        f"<div><button aria-expanded=false></button></div><div id=panel hidden>{ANSWER}</div>",
+    ],
+)
+def test_what_is_no_text_under_a_heading_stays_hidden(markup):
+    assert "hidden attribute" in marks_of(opened(markup).get_element_by_id("panel"))
