@@ -77,6 +77,7 @@ _DOUBLED = frozenset({"p", "div", "section", "h2", "h3", "h4"})
 _DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
 _CALL_LENGTH, _NOTICE_LENGTH = 350, 500
 _HEADLINE = 15
+_TITLES = frozenset({"h2", "h3", "h4"})
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 
@@ -88,6 +89,8 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
         for box in image.iterancestors():
             weight = weights.get(box)
             if box is root or weight is None or weight.total >= _FIGURE_TEXT or box.tag in _NO_FIGURES:
+                break
+            if next(box.iter(*_TITLES), None) is not None:  # an item of a list, with its picture
                 break
             if outermost is not None and outermost.tag == "figure" and weight.prose > weights[outermost].prose:
                 break

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.extraction.bodies.elsewhere import leads_elsewhere
 from feedcrawl.domain.extraction.bodies.furniture import BODY, is_body, note
 from feedcrawl.domain.extraction.bodies.introductions import is_introduced
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
@@ -37,6 +38,8 @@ _LISTS = frozenset({"table", "tbody", "tr", "ul", "ol", "dl", "li", "blockquote"
 
 _MOST_LINKS = {"p": 0.8, "ul": 0.6, "ol": 0.6, "dl": 0.6, "table": 0.6}
 _MOST_LINKS_ELSEWHERE = 0.5
+_NOWHERE: frozenset[str] = frozenset()
+_FEWEST_LINKS = 3  # to other sites, in a list that belongs to the text
 _KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br", "hr", "li", "dt", "dd", "blockquote"})
 
 
@@ -45,9 +48,11 @@ def whole_articles(tree: HtmlElement) -> set[HtmlElement]:
     return {article for article in tree.iter("article") if article.find(".//h1") is not None}
 
 
-def find_root(body: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> HtmlElement:
-    """The element of a cleared page that holds its article."""
-    _value(body, weights)
+def find_root(
+    body: HtmlElement, wholes: set[HtmlElement], weights: Weights, own: frozenset[str] = _NOWHERE
+) -> HtmlElement:
+    """The element of a cleared page that holds its article; `own` are the names of the page's sites."""
+    _value(body, weights, own)
     root = max((e for e in weights if e.tag not in INLINE), key=lambda element: weights[element].value, default=body)
     root = _first_article(root, wholes, weights)
     root = _named_part(root, weights)
@@ -66,7 +71,14 @@ def find_thread(body: HtmlElement, weights: Weights) -> HtmlElement | None:
     return None
 
 
-def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True, dropped: Dropped | None = None) -> None:
+def trim(
+    root: HtmlElement,
+    weights: Weights,
+    own: frozenset[str] = _NOWHERE,
+    *,
+    teasers: bool = True,
+    dropped: Dropped | None = None,
+) -> None:
     """Take out of an article what consists of links: lists of other articles, teasers, share bars.
 
     Where the prose itself is full of links, as in encyclopedias, lists may be too. Without `teasers` headings that are
@@ -83,22 +95,24 @@ def trim(root: HtmlElement, weights: Weights, *, teasers: bool = True, dropped: 
             element.tag not in INLINE
             and element.tag not in _KEPT_WITH_PARENT
             and _is_links(element, weight, usual, teasers=teasers)
+            and not _speaks_of_others(element, own)
             and introduced.isdisjoint(element.iter("ul", "ol", "dl", "table"))
         ):
             note(dropped, f"{weight.density:.0%} links", element)
             drop(element)
 
 
-def _value(body: HtmlElement, weights: Weights) -> None:
+def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) -> None:
     for element in reversed(weights):
         weight = weights[element]
         tag = element.tag
         if tag not in INLINE:
             weight.value += _line_value(tag, weight)
-            _judge_teaser(tag, weight)
+            _judge_teaser(element, weight, own)
         elif tag == "a" and weight.value > 0:
             weight.value = -_LINK_COST * weight.total
-            weight.headlines += any(True for _ in element.iter(*HEADINGS))
+            if not leads_elsewhere(element, own):
+                weight.headlines += any(True for _ in element.iter(*HEADINGS))
         parent = weights.get(element.getparent()) if element is not body else None
         if parent is not None:
             parent.value += weight.value if weight.value > 0 else _DISCOUNT * weight.value
@@ -119,9 +133,10 @@ def _line_value(tag: str, weight: Weight) -> float:
     return weight.text - _LINK_COST * weight.link - _LINE_COST
 
 
-def _judge_teaser(tag: str, weight: Weight) -> None:
-    """A headline that is a link, with a few lines under it, tells of another article."""
-    if tag in HEADINGS and tag != "h1" and weight.link > weight.text:
+def _judge_teaser(element: HtmlElement, weight: Weight, own: frozenset[str]) -> None:
+    """A headline that is a link within the site, with a few lines under it, tells of another article."""
+    is_linked = element.tag in HEADINGS and element.tag != "h1" and weight.link > weight.text
+    if is_linked and not leads_elsewhere(element, own):
         weight.headlines = 1
     if weight.headlines == 1 and weight.prose < _TEASER_PROSE:
         weight.value = min(weight.value, _TEASER_VALUE)
@@ -197,6 +212,13 @@ def _has_twin(best: HtmlElement, children: list[HtmlElement], weights: Weights) 
     return best.get("class") is not None and any(
         (child.tag, child.get("class")) == looks and weights[child].value > 0 for child in children if child is not best
     )
+
+
+def _speaks_of_others(element: HtmlElement, own: frozenset[str]) -> bool:
+    """True for a heading with a link to another site, and for a list of several."""
+    if element.tag not in HEADINGS and (element.tag not in {"ul", "ol"} or len(element) < _FEWEST_LINKS):
+        return False
+    return leads_elsewhere(element, own)
 
 
 def _usual_density(root: HtmlElement, weights: Weights) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 from lxml.html import Element
 
+from feedcrawl.domain.extraction.bodies.elsewhere import names_of_sites
 from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away
 from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.bodies.polish import (
@@ -97,12 +98,13 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     if thread is not None:
         trim(thread, weights, teasers=False, dropped=dropped)
         return _candidate("thread", thread)
-    root = find_root(body, wholes, weights)
+    own = names_of_sites(page.url, page.meta("og:url"))
+    root = find_root(body, wholes, weights, own)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
-    trim(root, weights, dropped=dropped)
+    trim(root, weights, own, dropped=dropped)
     drop_doubles(root)
     drop_calls(root)
     drop_repeats(root)

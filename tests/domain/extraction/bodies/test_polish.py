@@ -127,6 +127,12 @@ def test_mark_figures():
     assert [child.tag for child in root] == ["figure", "p", "div"]
 
 
+def test_an_item_with_its_picture_and_heading_is_no_figure():
+    root = body("<div class=item-has-image><img src=a><h3>The first machine</h3><p>What is good about it.</p></div>")
+    mark_figures(root, weigh(root))
+    assert root[0].tag == "div"
+
+
 def test_a_box_of_text_with_a_figure_in_it_is_none():
     text = "A paragraph that is long enough to be prose stands beside the picture and tells a story."
     root = body(f"<div class=photo-story><figure><img src=a></figure><p>{text}</p></div>")

@@ -71,6 +71,32 @@ def test_lists_of_links_go_and_lists_of_words_stay():
     assert text.endswith("- plain\n- words")
 
 
+ITEMS = "".join(
+    f"<div><h3><a href=https://shop.test/{n}>Machine {n}</a></h3><p>What is good about machine {n}.</p></div>"
+    for n in range(5)
+)
+
+
+@pytest.mark.parametrize("items", [ITEMS, ITEMS.replace("<h3><a", "<a").replace("</a></h3>", "</a>"), TEASERS])
+def test_headlines_that_lead_to_other_sites_are_items_and_others_are_teasers(items):
+    tree = parse_html(f"<html><body><div id=root>{story()}<div>{items}</div>{story(2)}</div></body></html>")
+    assert tree is not None
+    weights = weigh(tree.find("body"))
+    root = find_root(tree.find("body"), set(), weights, frozenset({"example"}))
+    trim(root, weights, frozenset({"example"}))
+    assert ("good about machine 4" in canonical_text(root)) is (items is not TEASERS)
+    assert ("Its first sentence" in canonical_text(root)) is False
+
+
+def test_lists_of_links_to_other_sites_stay():
+    links = LINKS.replace("href=/", "href=https://other.test/")
+    tree = parse_html(f"<html><body><div>{story()}{links}</div></body></html>")
+    assert tree is not None
+    weights = weigh(tree.find("body"))
+    trim(tree.find("body"), weights, frozenset({"example"}))
+    assert "Another story of some length number 7" in canonical_text(tree)
+
+
 def test_where_prose_is_full_of_links_lists_may_be():
     linked = story().replace("the story is long enough", "<a href=/>the story is long enough</a>")
     _, text = found(

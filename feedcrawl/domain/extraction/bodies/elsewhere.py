@@ -1,0 +1,47 @@
+"""Links to other sites: what a text speaks of, where links within the site lead to its other articles."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from feedcrawl.domain.urls import site_of
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_NETWORKS = re.compile(
+    r"(?:^|\.)(?:facebook|twitter|x|instagram|linkedin|pinterest|youtube|tiktok|reddit|threads|bsky|whatsapp|wa|t"
+    r"|telegram|tumblr|flipboard|getpocket|xing|snapchat|vk|addtoany|news\.google)\.\w+$"
+)
+
+
+def names_of_sites(*urls: str | None) -> frozenset[str]:
+    """The names of the sites of some URLs: their registered domains without the suffix; None for a URL is passed over.
+
+    Sites with the same name under several suffixes (a.test, a.co.test) are one.
+    """
+    return frozenset(_name(host) for url in urls if url and (host := _host(url)))
+
+
+def leads_elsewhere(element: HtmlElement, own: frozenset[str]) -> bool:
+    """True if all links of an element lead to other sites than its `own`, and not all of them to social networks."""
+    hosts = [host for link in element.iter("a") if (host := _host(link.get("href") or "")) is not None]
+    if not own or not hosts or not all(hosts) or all(map(_NETWORKS.search, hosts)):
+        return False
+    return own.isdisjoint(map(_name, hosts))
+
+
+def _name(host: str) -> str:
+    return (site_of(host) or host).partition(".")[0]
+
+
+def _host(href: str) -> str | None:
+    """The host of an absolute URL, empty for a link within the site; None for an anchor without target."""
+    if not href:
+        return None
+    try:
+        return (urlsplit(href.strip()).hostname or "").lower()
+    except ValueError:
+        return ""
