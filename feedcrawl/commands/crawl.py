@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import RawDescriptionHelpFormatter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
@@ -21,7 +21,7 @@ class Command(WithWork, crawl.Command):
     or a pipeline failed; 2 when no argument was usable.
     """
 
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_INSTALL_ROOT_HANDLER": False}  # ours replaces Scrapy's
+    default_settings: ClassVar[dict[str, object]] = {"LOG_INSTALL_ROOT_HANDLER": False}  # ours replaces Scrapy's
     work_module = "feedcrawl.console.operations.crawl"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -90,7 +90,7 @@ class Answers:
             wall_sec=PARSE_WALL_SEC,
         )
 
-    def feed_headers(self, lease: Lease, feed: Feed, access: Access | None, meta: dict[str, Any]) -> dict[str, str]:
+    def feed_headers(self, lease: Lease, feed: Feed, access: Access | None, meta: dict[str, object]) -> dict[str, str]:
         """The headers of a request of a feed's document, with its user agent, and at its origin its private headers.
 
         `meta["private"]` gets the names of the private headers, whose values the archive leaves out.

@@ -4,8 +4,6 @@ frontier.
 
 from __future__ import annotations
 
-from typing import Any
-
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.feeds import switch
 
@@ -18,6 +16,6 @@ class ArticlesSpider(FrontierSpider):
     name = "articles"
     lanes = ("page",)
 
-    def __init__(self, forever: str = "", **kwargs: Any) -> None:
+    def __init__(self, forever: str = "", **kwargs: str) -> None:
         super().__init__(**kwargs)
         self.forever = switch("forever", forever)

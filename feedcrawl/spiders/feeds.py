@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.exceptions import CloseSpider
 
@@ -35,7 +35,7 @@ class FeedsSpider(FrontierSpider):
     lanes = (*LANES, SITE_LANE)
 
     def __init__(
-        self, feeds: str = "", category: str = "", now: str = "", backfill: str = "", forever: str = "", **kwargs: Any
+        self, feeds: str = "", category: str = "", now: str = "", backfill: str = "", forever: str = "", **kwargs: str
     ) -> None:
         super().__init__(**kwargs)
         self.feeds = subscriptions.split_names(feeds)

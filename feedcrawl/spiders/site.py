@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from feedcrawl.domain.frontier.tasks import SITE_KINDS, SITE_LANE
 from feedcrawl.services import sites
@@ -28,7 +28,7 @@ class SiteSpider(FrontierSpider):
     lanes = ("page", SITE_LANE)
     site: Source
 
-    def __init__(self, source: str = "", url: str = "", depth: str = "", **kwargs: Any) -> None:
+    def __init__(self, source: str = "", url: str = "", depth: str = "", **kwargs: str) -> None:
         super().__init__(**kwargs)
         self.source = source
         self.url = url

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import CloseSpider
 
@@ -30,7 +30,7 @@ class SitemapsSpider(FrontierSpider):
     name = "sitemaps"
     lanes = (*LANES, SITE_LANE)
 
-    def __init__(self, sitemaps: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: Any) -> None:
+    def __init__(self, sitemaps: str = "", category: str = "", now: str = "", forever: str = "", **kwargs: str) -> None:
         super().__init__(**kwargs)
         self.sitemaps = subscriptions.split_names(sitemaps)
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy_redis.connection import SETTINGS_PARAMS_MAP
 
@@ -42,12 +42,11 @@ class Stores:
     @cached_property
     def connection(self) -> Connection:
         """The checked connection to Redis; raises ServerRefused, whose message states what must change."""
-        parameters = self._server()
         connection = connect(
-            url=parameters.pop("url", None),
+            url=None,
             data_dir=self.config.data_dir,
             unsafe=self.config.redis_unsafe,
-            parameters=parameters,
+            parameters=self._server(),
             fsync=self.config.redis_fsync,
         )
         with ExitStack() as undo:
@@ -59,7 +58,7 @@ class Stores:
             undo.pop_all()
         return connection
 
-    def _server(self) -> dict[str, Any]:
+    def _server(self) -> dict[str, object]:
         """The connection parameters from scrapy-redis's settings."""
         parameters = self.settings.getdict("REDIS_PARAMS")
         given = {name: self.settings.get(source) for source, name in SETTINGS_PARAMS_MAP.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
@@ -151,7 +151,7 @@ class DiscoverSpider(Spider):
         """The response, or why there is none."""
         assert self.crawler.engine is not None
         private = access.headers_for(url) if access is not None else {}
-        meta: dict[str, Any] = {"handle_httpstatus_list": []}
+        meta: dict[str, object] = {"handle_httpstatus_list": []}
         request = Request(url, headers=FEED_HEADERS | private, meta=meta, dont_filter=True)
         try:
             response = await self.crawler.engine.download_async(request)
