@@ -70,6 +70,18 @@ def test_a_time_that_cannot_be_read_is_an_error(call: Call) -> None:
         call("frontier", "urls", "--next-fetch-before", "soon")
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [["--priority", "11"], ["--depth", "-1"], ["--min-retries", "many"], ["--url-hash", "ab"], ["--status", "done"]],
+)
+def test_a_value_that_no_task_can_have_is_an_error(
+    call: Call, capfd: pytest.CaptureFixture[str], condition: list[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        call("frontier", "urls", *condition)
+    assert f"error: argument {condition[0]}: " in capfd.readouterr().err
+
+
 def test_urls_go_on_where_they_ended(call: Call, frontier: Frontier) -> None:
     frontier.enqueue(Task(f"x{n}", "article", f"http://x{n}.test/", f"x{n}.test") for n in range(3000))
     found, cursor, calls = set[str](), 0, 0

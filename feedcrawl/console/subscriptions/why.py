@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapWhyRecord
 
-COUNTS = ("new", "changed", "known", "over_limit", "urls", "old", "refused", "waiting")
+COUNTS = ("new", "changed", "known", "deleted", "over_limit", "documents", "urls", "old", "refused", "waiting")
 """The numbers of a journal line that are shown; a sitemap has the last four."""
+MARKS = ("migrated", "possibly_missed")
+"""The marks of a journal line that are shown."""
 
 
 @on(Stores)
@@ -141,7 +143,11 @@ def hub(record: WhyHub | None) -> Iterator[str]:
 def fetch(line: JournalLineRecord) -> str:
     """A line of the journal."""
     named = ((name, line.get(name)) for name in COUNTS)
-    counts = " ".join(f"{name}={number}" for name, number in named if number)
+    shown = [f"{name}={number}" for name, number in named if number]
+    shown += [name for name in MARKS if line.get(name)]
+    shown += [f"moved_to={line['moved_to']}"] if line.get("moved_to") else []
+    shown += [f"reason={line.get('reason')}"] if line.get("result") == "skipped" else []
     detail = f" — {line['detail']}" if line.get("detail") else ""
     status = line.get("http_status", "-")
-    return f"  {line.get('at')}  {status!s:>3}  {line.get('result')}  {counts}  next {line.get('next_at')}{detail}"
+    begin = f"  {line.get('at')}  {status!s:>3}  {line.get('result')}"
+    return f"{begin}  {' '.join(shown)}  next {line.get('next_at')}{detail}"
