@@ -64,6 +64,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "SEARCH_CA_FILE": ("ca.pem", Path("ca.pem")),
     "API_HOST": ("::1", "::1"),
     "API_OPEN_METRICS": ("yes", True),
+    "API_OPEN_FEEDS": ("yes", True),
     "PUBLIC_URL": ("https://push.example/base", "https://push.example/base"),
     "HUB_URL": ("https://hub.example/", "https://hub.example/"),
     "PUSH_SHA1": ("yes", True),

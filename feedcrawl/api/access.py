@@ -111,6 +111,22 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
+@cache
+def needs_unless_open(setting: str) -> Callable[..., Awaitable[None]]:
+    """The dependency of a route that requires the scope `read`, unless a setting of `Config` opens the route to all."""
+    reader = needs("read")
+
+    async def caller(
+        request: Request, bearer: Annotated[object, Depends(_BEARER)], cookie: Annotated[object, Depends(_BY_COOKIE)]
+    ) -> None:
+        if getattr(wiring_of(request).config, setting):
+            await known_parameters(request)
+        else:
+            await reader(request, bearer, cookie)
+
+    return caller
+
+
 def shown_token(request: Request) -> str | None:
     """The text of the request's token, valid or not; None without a token.
 

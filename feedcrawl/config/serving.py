@@ -23,6 +23,11 @@ class ServingSettings:
     api_max_upload_bytes: int = setting(16 << 20, "bytes", "of a list or file that is sent to the API")
     api_max_feeds: int = setting(1000000, "feeds", "subscribed over the API at most; 0 = any number")
     api_open_metrics: bool = setting("false", "true or false", "`/metrics` of the API requires no token")
+    api_open_feeds: bool = setting(
+        "false",
+        "true or false",
+        "published feeds (`/articles.atom`, `/categories/…`, `/sources/…`) require no token, for readers and hubs",
+    )
     public_url: str | None = setting(
         None, "URL", "at which hubs reach the API; without it no hub is asked for deliveries"
     )

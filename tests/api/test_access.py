@@ -134,6 +134,22 @@ def test_metrics_are_open_by_setting(
         assert "feedcrawl_feeds 0.0" in public.having("read").get("/metrics").text
 
 
+@pytest.mark.parametrize(("is_open", "status"), [("yes", 200), ("no", 401)])
+def test_published_feeds_are_open_by_setting_and_those_of_collections_never(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, is_open: str, status: int
+) -> None:
+    with callers(redis_server, tmp_path, API_HOST="0.0.0.0", API_OPEN_FEEDS=is_open) as public:
+        for path in ("/articles.atom", "/articles.json?category=a", "/categories/a.atom"):
+            assert public.client().get(path).status_code == status
+            assert public.having("read").get(path).status_code == 200
+        assert came_to(public.client().get("/sources/a.json")) == (
+            (404, "no_such_source") if status == 200 else (401, "token_missing")
+        )
+        for path in ("/articles", "/collections/a.atom", "/feeds"):
+            assert public.client().get(path).status_code == 401
+        assert public.client().get("/articles.atom?bogus=1").status_code == (422 if status == 200 else 401)
+
+
 # --- on this machine ---
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from feedcrawl.api import schemas
-from feedcrawl.api.access import needs
+from feedcrawl.api.access import needs, needs_unless_open
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.outfeeds import Form, outfeed
@@ -58,7 +58,7 @@ FEED_DOCUMENT: schemas.Spec = {
     },
 }
 _FEED: Answers = {200: FEED_DOCUMENT, **answers(404)}
-published = APIRouter(tags=["published feeds"], dependencies=[Depends(needs("read")), HEAVY])
+published = APIRouter(tags=["published feeds"], dependencies=[Depends(needs_unless_open("api_open_feeds")), HEAVY])
 """Feeds of stored articles, for readers and for hubs."""
 
 

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from feedcrawl.api import schemas
-from feedcrawl.api.access import needs
+from feedcrawl.api.access import needs_unless_open
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
-from feedcrawl.api.queries import known_parameters
 from feedcrawl.services.operations.fleet import Fleet
 from feedcrawl.telemetry.metrics import describe_process
 
 router = APIRouter(tags=["health"])
-
-_reader = needs("read")
-
-
-async def _allowed(request: Request, wired: Wired) -> None:
-    """Permits callers with a token, and all callers if FEEDCRAWL_API_OPEN_METRICS is set."""
-    if not wired.config.api_open_metrics:
-        await _reader(request, None, None)
-    await known_parameters(request)
 
 
 @router.get(
     "/metrics",
     operation_id="metrics",
     response_class=Response,
-    dependencies=[Depends(_allowed), HEAVY],
+    dependencies=[Depends(needs_unless_open("api_open_metrics")), HEAVY],
     responses={200: schemas.document("Text format of Prometheus", CONTENT_TYPE_LATEST)},
 )
 def metrics(wired: Wired) -> Response:
