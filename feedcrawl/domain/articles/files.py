@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.articles.file_types import GENERIC, is_accepted, may_be
+from feedcrawl.domain.articles.page_records import KeptFile
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.http.sniffing import SIGNATURES
@@ -66,16 +67,10 @@ def wishes(urls: Iterable[str], role: Role) -> list[Wish]:
     return list(found.values())
 
 
-class KnownState(TypedDict):
-    """The state of a file, the same for all records that name it; fields as in FileState."""
+class KnownState(KeptFile):
+    """The state of a file, the same for all records that name it."""
 
     status: Literal["pending", "stored", "failed"]
-    reason: str | None
-    sha256: str | None
-    content_type: str | None
-    size_bytes: int | None
-    path: str | None
-    machine: str | None
 
 
 def link(wish: Wish, known: KnownState | None) -> FileState:
