@@ -154,7 +154,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         waiting = len(self) or self.leases.abandoned or self._away_since is not None
         if waiting or getattr(self.spider, "forever", False):
             return True
-        if self.leases.way.is_silent and self.leases.way.lasts_sec > self._config.linger_sec:
+        if self.leases.own_network.is_silent and self.leases.own_network.lasts_sec > self._config.linger_sec:
             return False  # the tasks wait in the frontier for a worker that reaches the web
         now = time.monotonic()
         if now - self._taken_at > FRESH_SEC or self._timer_at <= now:
@@ -240,15 +240,15 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._pause(trouble)
             return
         self.leases.give_back_abandoned()
-        way = self.leases.way
-        if (rest := way.wait_sec()) > 0:
+        network = self.leases.own_network
+        if (rest := network.wait_sec()) > 0:
             self._taken_at = time.monotonic()
             self._due_at = self._taken_at + rest
             self._wake_in(rest)
             return
         try:
-            taken = self.leases.take(1 if way.is_silent else self._config.take_batch, self._lanes_now())
-            way.tried()
+            taken = self.leases.take(1 if network.is_silent else self._config.take_batch, self._lanes_now())
+            network.tried()
             self._admit(taken.leases)
         except StoreUnavailable as error:
             self._pause(error)

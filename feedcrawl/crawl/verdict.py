@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from feedcrawl.crawl.failures import failure_name
-from feedcrawl.domain.frontier.outage import OF_THE_WAY
+from feedcrawl.domain.frontier.outage import OF_OWN_NETWORK
 from feedcrawl.domain.frontier.outcome import REDIRECT, fault, judge
 from feedcrawl.domain.http.hints import retry_after_sec
 from feedcrawl.domain.urls import site_of
@@ -47,7 +47,7 @@ class Verdicts:
         (`meta["signal"]`).
         """
         lease = request.meta["lease"]
-        self._turned(self._leases.way.answered(lease.task.host))
+        self._turned(self._leases.own_network.answered(lease.task.host))
         outcome = judge(response.status, task_kind=lease.task.kind)
         retry_after = response.headers.get("Retry-After")
         wait = retry_after_sec(retry_after.decode("latin-1"), now=self._now()) if retry_after else None
@@ -67,7 +67,7 @@ class Verdicts:
         kind = lease.task.kind
         cause = error.failure if isinstance(error, RobotsUnavailable) else failure_name(error)
         if isinstance(error, HopElsewhere):
-            self._turned(self._leases.way.answered(lease.task.host))
+            self._turned(self._leases.own_network.answered(lease.task.host))
             outcome, signal = REDIRECT, _signal(REDIRECT)
         elif self._is_own_outage(lease, cause):
             outcome, signal = judge("own_outage", task_kind=kind), "none"
@@ -85,10 +85,10 @@ class Verdicts:
         """True if the failure is our own network's. A failed probe is no evidence about our network: its host was
         away before.
         """
-        way = self._leases.way
-        if cause in OF_THE_WAY and not lease.probe:
-            self._turned(way.failed(lease.task, cause))
-        return way.since is not None and (cause in OF_THE_WAY or cause == "circuit_open")
+        network = self._leases.own_network
+        if cause in OF_OWN_NETWORK and not lease.probe:
+            self._turned(network.failed(lease.task, cause))
+        return network.since is not None and (cause in OF_OWN_NETWORK or cause == "circuit_open")
 
     def _turned(self, change: str | None) -> None:
         """Report that our own outage has begun or ended, and take back the failures counted before the outage was
@@ -97,13 +97,13 @@ class Verdicts:
         if change is None:
             return
         self._stats.inc_value(f"feedcrawl/own_outage/{change}")
-        way = self._leases.way
+        network = self._leases.own_network
         if change == "ended":
-            logger.info("own_outage_over", extra={"hosts": way.asked, "hosts_failing": len(way.failing)})
+            logger.info("own_outage_over", extra={"hosts": network.requested, "hosts_failing": len(network.failing)})
             return
-        logger.warning("own_outage", extra={"hosts": way.asked, "hosts_failing": len(way.failing)})
+        logger.warning("own_outage", extra={"hosts": network.requested, "hosts_failing": len(network.failing)})
         try:
-            self._leases.forgive(way.failing)
+            self._leases.forgive(network.failing)
         except StoreUnavailable as error:
             logger.warning("failures_not_forgiven", extra={"reason": error.code})
 

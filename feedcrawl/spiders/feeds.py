@@ -123,7 +123,7 @@ class FeedsSpider(FrontierSpider):
         began = self._began or self.wired.now()
         for feeds in subscriptions.batches(subscriptions.each(self.wired.registry, ids or None), handlers.BATCH):
             wanted = subscriptions.want_archives(self.wired.registry, feeds) if self.backfill else []
-            idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.held]
+            idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.leased]
             others = subscriptions.resting(idle, began) if self.now else []
             subscriptions.poll_now(self.wired.frontier, list({each.id: each for each in (*wanted, *others)}.values()))
             await asyncio.sleep(0)

@@ -186,7 +186,7 @@ def test_while_every_slot_is_busy_nothing_is_taken(run: Any) -> None:
         crawler.busy = True
         scheduler.leases.enqueue([task()])
         await settled(0.1)
-        assert scheduler.leases.held == {}
+        assert scheduler.leases.leased == {}
         crawler.busy = False
         assert urls(scheduler) == ["http://h0.test/"]
 
@@ -281,7 +281,7 @@ def test_tasks_of_other_spiders_are_left_to_them(run: Any, spider: type[Spider],
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([other])
         assert urls(scheduler) == []
-        assert scheduler.leases.held == {}
+        assert scheduler.leases.leased == {}
         assert scheduler.leases._frontier.find("t0")[1].attempts == 0
         assert not scheduler.has_pending_requests()
 
@@ -357,7 +357,7 @@ def test_a_spider_that_cannot_load_what_it_needs_gives_all_back(run: Any) -> Non
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task(number, "article") for number in range(3)])
         assert urls(scheduler) == []
-        assert scheduler.leases.held == {}
+        assert scheduler.leases.leased == {}
         assert scheduler.leases._frontier.find("t0")[1].attempts == 0
 
     run(body, Unprepared())

@@ -14,7 +14,7 @@ from feedcrawl import exceptions as ours
 from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.redirects import Hop
-from feedcrawl.services.frontier.own_network import Way
+from feedcrawl.services.frontier.own_network import OwnNetwork
 from feedcrawl.store.frontier.interface import Released
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -30,7 +30,7 @@ class Frees:
         self.told: list[tuple[str, float | None]] = []
         self.released = released
         self.away = False
-        self.way = Way()
+        self.own_network = OwnNetwork()
         self.forgiven: list[str] = []
 
     def forgive(self, failed: dict[str, Task]) -> None:
@@ -249,7 +249,7 @@ def test_three_hosts_suffice_where_no_host_responds(verdicts: Verdicts, frees: F
 def test_what_is_no_failure_of_the_way_is_no_evidence(verdicts: Verdicts, frees: Frees, error: Exception) -> None:
     reasons = {verdicts.failed(of_host(f"h{number}.test"), error).reason for number in range(20)}
     assert "own_outage" not in reasons
-    assert frees.way.since is None
+    assert frees.own_network.since is None
 
 
 def test_probes_of_hosts_that_were_away_before_are_no_evidence_but_wait_for_the_end(

@@ -76,7 +76,7 @@ def test_an_address_of_a_list_gives_way_to_its_feeds(wired: SimpleNamespace, res
     (feed,) = wired.registry.all()
     assert [feed.id] == ids
     assert (feed.subscription.url, feed.subscription.categories) == ("http://b.test/", ("mine", "F"))
-    assert wired.leases.held == {}
+    assert wired.leases.leased == {}
     assert [lease.task.url for lease in wired.leases.take(5, LANES).leases] == ["http://b.test/"]
 
 
@@ -102,7 +102,7 @@ def test_what_no_list_replaces_is_a_failed_poll(
 ) -> None:
     assert poll(wired, result, body, **how) == ([], then)
     assert [feed.subscription.url for feed in wired.registry.all()] == ["http://a.test/list"]
-    assert len(wired.leases.held) == 1
+    assert len(wired.leases.leased) == 1
 
 
 def test_a_list_that_names_itself_is_not_lost(wired: SimpleNamespace) -> None:
@@ -114,7 +114,7 @@ def test_a_list_is_bounded_and_brings_no_refused_address(wired: SimpleNamespace)
     urls = ["http://10.0.0.1/", "http://[::1]/", "http://b.test:22/", "http://127.1.0.9/", "http://b.test/"]
     poll(wired, "text", "\n".join(urls[:3]).encode())
     assert [feed.subscription.url for feed in wired.registry.all()] == ["http://a.test/list"]
-    wired.leases.give_back(next(iter(wired.leases.held.values())), reason="again")
+    wired.leases.give_back(next(iter(wired.leases.leased.values())), reason="again")
     ids, _ = poll(wired, "text", "\n".join(urls[2:] * 2).encode())
     assert sorted(feed.subscription.url for feed in wired.registry.all()) == ["http://127.1.0.9/", "http://b.test/"]
     assert len(ids) == 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-OF_THE_WAY: Final = frozenset({"dns", "refused", "unreachable", "connect_timeout", "tls"})
+OF_OWN_NETWORK: Final = frozenset({"dns", "refused", "unreachable", "connect_timeout", "tls"})
 """Failure reasons that mean that no connection to the host was made."""
 OF_A_LOST_NETWORK: Final = frozenset({"dns", "refused", "unreachable"})
 """Failure reasons of a machine without network: few hosts suffice as evidence where all fail for these reasons."""
@@ -26,19 +26,19 @@ AGAIN_SEC: Final = 30.0
 """Wait before a task that failed during an outage is tried again."""
 
 
-def step(since: float | None, now: float, *, failed: int, asked: int, lost: int = 0) -> float | None:
+def step(since: float | None, now: float, *, failed: int, requested: int, lost: int = 0) -> float | None:
     """Start of the outage of our own network, or None if there is none, from the hosts of the last minute.
 
-    `asked` is the number of hosts requested, `failed` the number of those that could not be reached, `lost` the number
-    of those that failed for a reason in OF_A_LOST_NETWORK. An outage starts when at least half of at least ten hosts
+    `requested` is the number of hosts, `failed` the number of those that could not be reached, `lost` the number of
+    those that failed for a reason in OF_A_LOST_NETWORK. An outage starts when at least half of at least ten hosts
     failed, or when all of at least FEW_HOSTS hosts are lost. It ends when a host responds and less than half of at
     least ten fail, or after LONGEST_SEC when a host responds.
     """
     if since is None:
-        return now if over_budget(failed, asked) or lost == asked >= FEW_HOSTS else None
-    if failed == asked:
+        return now if over_budget(failed, requested) or lost == requested >= FEW_HOSTS else None
+    if failed == requested:
         return since
-    return since if over_budget(failed, asked) and now - since <= LONGEST_SEC else None
+    return since if over_budget(failed, requested) and now - since <= LONGEST_SEC else None
 
 
 def over_budget(failures: int, total: int) -> bool:

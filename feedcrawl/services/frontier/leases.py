@@ -12,7 +12,7 @@ from feedcrawl.domain.frontier.outage import AGAIN_SEC
 from feedcrawl.domain.frontier.tasks import POLL_KINDS, Lease
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.frontier.batched_ends import Endings
-from feedcrawl.services.frontier.own_network import Way
+from feedcrawl.services.frontier.own_network import OwnNetwork
 from feedcrawl.store.frontier.interface import Ending
 from feedcrawl.store.redis.errors import StoreUnavailable
 from feedcrawl.telemetry.tracing import Untraced
@@ -54,22 +54,22 @@ class Leases:
         self._frontier = frontier
         self._lease_sec = lease_sec
         self._endings = Endings(frontier)
-        self.held: dict[str, Lease] = {}
+        self.leased: dict[str, Lease] = {}
         self._sure_until = float("-inf")
         self._ending: set[str] = set()
         self._abandoned: dict[str, tuple[Lease, Return]] = {}
-        self.way = Way()
+        self.own_network = OwnNetwork()
         self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
 
     def holds(self, lease: Lease) -> bool:
         """True if this very lease is still held."""
-        held = self.held.get(lease.id)
-        return held is not None and held.token == lease.token
+        own = self.leased.get(lease.id)
+        return own is not None and own.token == lease.token
 
     def count(self, kind: Kind) -> int:
-        """The number of held tasks of a kind."""
-        return sum(lease.task.kind == kind for lease in self.held.values())
+        """The number of leased tasks of a kind."""
+        return sum(lease.task.kind == kind for lease in self.leased.values())
 
     def confirms(self, lease: Lease) -> bool:
         """True if this very lease is still held; checked in the store if this process was suspended beyond the lease's
@@ -87,9 +87,9 @@ class Leases:
         taken = self._frontier.take(wanted, lanes=lanes)
         if self._tracer.on:
             taken = replace(taken, leases=tuple(map(self._tracer.begin, taken.leases)))
-        if not self.held:
+        if not self.leased:
             self._sure_until = began + self._lease_sec
-        self.held.update({lease.id: lease for lease in taken.leases})
+        self.leased.update({lease.id: lease for lease in taken.leases})
         return taken
 
     def enqueue(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Enqueued]:
@@ -239,37 +239,37 @@ class Leases:
 
         A lost reply leaves such a lease, and so does an end that a killed server has lost.
         """
-        returned = self._frontier.return_strays(self.held.values())
+        returned = self._frontier.return_strays(self.leased.values())
         if returned:
             self.on_change(0)
         return returned
 
     def heartbeat(self) -> set[str]:
-        """Extend all held leases; lost leases are forgotten and returned.
+        """Extend all leases; lost leases are forgotten and returned.
 
         A task that is being ended is left out: its end reports the result itself, and the store may have ended it a
         moment ago.
         """
         self.give_back_abandoned()
         began = time.monotonic()
-        lost = self._frontier.heartbeat(self.held.values()) - self._ending
+        lost = self._frontier.heartbeat(self.leased.values()) - self._ending
         self._sure_until = began + self._lease_sec
         for task_id in lost:
-            self._lose(self.held.pop(task_id, None))
+            self._lose(self.leased.pop(task_id, None))
         return lost
 
     def give_all_back(self, reason: str) -> int:
-        """Return all held leases, without an attempt; the number returned. Never raises: leases expire anyway.
+        """Return all leases, without an attempt; the number returned. Never raises: leases expire anyway.
 
         Leases whose return the store did not confirm count as `abandoned`.
         """
-        held = list(self.held.values())
+        leased = list(self.leased.values())
         self.give_back_abandoned()  # each with its own reason
-        for lease in held:
+        for lease in leased:
             if lease.id not in self._abandoned:
                 self.abandon(lease, reason=reason)
         self._drop_all()
-        return len(held) - len(self._abandoned)
+        return len(leased) - len(self._abandoned)
 
     def lose_all(self) -> None:
         """Forget all leases without giving them back: the server that granted them is gone."""
@@ -277,9 +277,9 @@ class Leases:
         self._abandoned.clear()
 
     def _drop_all(self) -> None:
-        for lease in self.held.values():
+        for lease in self.leased.values():
             self._lose(lease)
-        self.held.clear()
+        self.leased.clear()
 
     def _lose(self, lease: Lease | None) -> None:
         if lease is not None:
@@ -288,6 +288,6 @@ class Leases:
     def _forget(self, lease: Lease, status: str, reason: str) -> None:
         self._tracer.end(lease, status, reason)
         if self.holds(lease):
-            del self.held[lease.id]
+            del self.leased[lease.id]
             self._abandoned.pop(lease.id, None)
         self.on_change(0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HostResult:
     """The latest result of a host: a response (`task` is None), or the task that could not reach the host.
 
     `lost`: True if the failure is one of a machine without network.
@@ -29,7 +29,7 @@ class Heard:
     lost: bool = False
 
 
-class Way:
+class OwnNetwork:
     """The state of this worker's own network.
 
     A host that was away when an outage proved to be the hosts' own is no evidence until it responds; neither is a host
@@ -38,7 +38,7 @@ class Way:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._heard: OrderedDict[str, Heard] = OrderedDict()
+        self._results: OrderedDict[str, HostResult] = OrderedDict()
         self._failed = 0
         self._lost = 0
         self._away: set[str] = set()
@@ -49,17 +49,17 @@ class Way:
     @property
     def failing(self) -> dict[str, Task]:
         """The hosts whose last result was a failure, each with the task that failed."""
-        return {host: heard.task for host, heard in self._heard.items() if heard.task is not None}
+        return {host: result.task for host, result in self._results.items() if result.task is not None}
 
     @property
-    def asked(self) -> int:
+    def requested(self) -> int:
         """The number of hosts with a result in the last minute."""
-        return len(self._heard)
+        return len(self._results)
 
     @property
     def is_silent(self) -> bool:
         """True during our own outage if no host responds at all."""
-        return self.since is not None and self._failed == len(self._heard)
+        return self.since is not None and self._failed == len(self._results)
 
     @property
     def lasts_sec(self) -> float:
@@ -78,28 +78,28 @@ class Way:
         """Note that a host has responded; `ended` if our own outage ends by it."""
         self._away.discard(host)
         self._suspected.discard(host)
-        return self._note(host, Heard(self._clock(), None))
+        return self._note(host, HostResult(self._clock(), None))
 
     def failed(self, task: Task, reason: int | str) -> Literal["begun", "ended"] | None:
-        """Note that a task's host could not be reached, for a reason in OF_THE_WAY; `begun` if our own outage begins
-        by it.
+        """Note that a task's host could not be reached, for a reason in OF_OWN_NETWORK; `begun` if our own outage
+        begins by it.
         """
         if self.since is None and task.host in self._suspected:
             self._away.add(task.host)
         if task.host in self._away:
             return None
-        return self._note(task.host, Heard(self._clock(), task, reason in outage.OF_A_LOST_NETWORK))
+        return self._note(task.host, HostResult(self._clock(), task, reason in outage.OF_A_LOST_NETWORK))
 
-    def _note(self, host: str, heard: Heard) -> Literal["begun", "ended"] | None:
-        now = heard.at
+    def _note(self, host: str, result: HostResult) -> Literal["begun", "ended"] | None:
+        now = result.at
         self._forget(host)
-        self._heard[host] = heard
-        self._failed += heard.task is not None
-        self._lost += heard.lost
-        while (oldest := next(iter(self._heard))) != host and self._heard[oldest].at < now - outage.WINDOW_SEC:
+        self._results[host] = result
+        self._failed += result.task is not None
+        self._lost += result.lost
+        while (oldest := next(iter(self._results))) != host and self._results[oldest].at < now - outage.WINDOW_SEC:
             self._forget(oldest)
         lost = self._lost if self._lost and self._is_varied() else 0
-        counts = {"failed": self._failed, "asked": len(self._heard), "lost": lost}
+        counts = {"failed": self._failed, "requested": len(self._results), "lost": lost}
         before, self.since = self.since, outage.step(self.since, now, **counts)
         if (before is None) == (self.since is None):
             return None
@@ -112,11 +112,11 @@ class Way:
 
     def _is_varied(self) -> bool:
         """True if the hosts are of several registered domains: one domain that fails as a whole is itself at fault."""
-        domains = {site_of(host) or host for host in islice(self._heard, outage.MANY_HOSTS)}
+        domains = {site_of(host) or host for host in islice(self._results, outage.MANY_HOSTS)}
         return len(domains) > 1
 
     def _forget(self, host: str) -> None:
-        heard = self._heard.pop(host, None)
-        if heard is not None:
-            self._failed -= heard.task is not None
-            self._lost -= heard.lost
+        result = self._results.pop(host, None)
+        if result is not None:
+            self._failed -= result.task is not None
+            self._lost -= result.lost

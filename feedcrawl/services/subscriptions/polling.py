@@ -14,7 +14,7 @@ from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.entries.parts import names_a_place
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.frontier.outage import OF_THE_WAY
+from feedcrawl.domain.frontier.outage import OF_OWN_NETWORK
 from feedcrawl.domain.frontier.payloads import OF_REDIRECTS, filled, without
 from feedcrawl.domain.frontier.priority import LOWEST
 from feedcrawl.domain.frontier.traces import TRACE, carried
@@ -164,7 +164,7 @@ def _quiet_since(poll: FeedPoll, decision: Decision) -> str | None:
 def without_last_failure(polls: PollRecord) -> PollRecord:
     """The record without the last poll's failure to reach the host, which our own outage caused."""
     state = polls.cadence_state
-    if polls.last_result not in OF_THE_WAY or not state.errors:
+    if polls.last_result not in OF_OWN_NETWORK or not state.errors:
         return polls
     health_before = health.uncounted(health.health_from(polls.health)).to_record()
     return replace(polls, cadence=to_json(replace(state, errors=state.errors - 1)), health=health_before)

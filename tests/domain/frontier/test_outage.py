@@ -1,11 +1,11 @@
 import pytest
 
-from feedcrawl.domain.frontier.outage import LONGEST_SEC, OF_A_LOST_NETWORK, OF_THE_WAY, over_budget, step
+from feedcrawl.domain.frontier.outage import LONGEST_SEC, OF_A_LOST_NETWORK, OF_OWN_NETWORK, over_budget, step
 from feedcrawl.domain.frontier.outcome import FAILURES
 
 
 @pytest.mark.parametrize(
-    ("since", "now", "failed", "asked", "expected"),
+    ("since", "now", "failed", "requested", "expected"),
     [
         (None, 5.0, 9, 9, None),
         (None, 5.0, 5, 11, None),
@@ -15,18 +15,18 @@ from feedcrawl.domain.frontier.outcome import FAILURES
         (5.0, 60.0, 9, 20, None),
         (5.0, 60.0, 8, 9, None),  # fewer than ten, and one has answered
         (5.0, 60.0, 9, 9, 5.0),
-        (5.0, 60.0, 0, 0, 5.0),  # nobody was asked
+        (5.0, 60.0, 0, 0, 5.0),  # nobody was requested
         (5.0, 5.0 + LONGEST_SEC, 10, 20, 5.0),
         (5.0, 6.0 + LONGEST_SEC, 10, 20, None),  # others answer all along
         (5.0, 9999.0, 20, 20, 5.0),
     ],
 )
-def test_when_it_is_our_own(since, now, failed, asked, expected):
-    assert step(since, now, failed=failed, asked=asked) == expected
+def test_when_it_is_our_own(since, now, failed, requested, expected):
+    assert step(since, now, failed=failed, requested=requested) == expected
 
 
 @pytest.mark.parametrize(
-    ("since", "failed", "asked", "lost", "expected"),
+    ("since", "failed", "requested", "lost", "expected"),
     [
         (None, 2, 2, 2, None),
         (None, 3, 3, 3, 5.0),
@@ -37,13 +37,13 @@ def test_when_it_is_our_own(since, now, failed, asked, expected):
         (1.0, 2, 3, 2, None),
     ],
 )
-def test_few_hosts_show_it_if_all_are_lost(since, failed, asked, lost, expected):
-    assert step(since, 5.0, failed=failed, asked=asked, lost=lost) == expected
-    assert OF_A_LOST_NETWORK < OF_THE_WAY
+def test_few_hosts_show_it_if_all_are_lost(since, failed, requested, lost, expected):
+    assert step(since, 5.0, failed=failed, requested=requested, lost=lost) == expected
+    assert OF_A_LOST_NETWORK < OF_OWN_NETWORK
 
 
 def test_only_failures_of_the_way_are_evidence():
-    assert {name for name, outcome in FAILURES.items() if outcome.kind == "unreachable"} == OF_THE_WAY
+    assert {name for name, outcome in FAILURES.items() if outcome.kind == "unreachable"} == OF_OWN_NETWORK
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_what_is_taken_is_held_until_it_ends(leases: Leases, frontier: Frontier)
     assert all(leases.holds(lease) for lease in (first, second, third))
     assert leases.done(first) == "done"
     assert leases.give_back(second, reason="later", delay_sec=60) == "pending"
-    assert list(leases.held) == [third.id]
+    assert list(leases.leased) == [third.id]
     assert [state(frontier, each.id)[0] for each in (first, second, third)] == ["fetched", "pending", "fetching"]
 
 
@@ -96,7 +96,7 @@ def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier)
     leases.take(2, LANES)
     frontier.remove("t0")
     assert leases.heartbeat() == {"t0"}
-    assert list(leases.held) == ["t1"]
+    assert list(leases.leased) == ["t1"]
     assert leases.heartbeat() == set()
 
 
@@ -114,7 +114,7 @@ def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier
         return await ending
 
     assert asyncio.run(end()) == "done"
-    assert not leases.held
+    assert not leases.leased
 
 
 def test_a_lease_whose_take_was_not_answered_is_returned(leases: Leases, frontier: Frontier) -> None:
@@ -130,14 +130,14 @@ def test_what_the_store_did_not_confirm_at_closing_counts_as_abandoned(leases: L
     leases.enqueue(tasks(3))
     leases.take(3, LANES)
     shaky.away = True
-    assert (leases.give_all_back("closing"), leases.abandoned, leases.held) == (0, 3, {})
+    assert (leases.give_all_back("closing"), leases.abandoned, leases.leased) == (0, 3, {})
 
 
 def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Frontier) -> None:
     leases.enqueue(tasks(3))
     leases.take(3, LANES)
     assert leases.give_all_back("closing") == 3
-    assert leases.held == {}
+    assert leases.leased == {}
     assert {state(frontier, f"t{number}") for number in range(3)} == {("pending", 0)}
 
 
@@ -146,7 +146,7 @@ def test_closing_while_the_store_is_away_ends(leases: Leases, shaky: Shaky) -> N
     leases.take(3, LANES)
     shaky.away = True
     assert leases.give_all_back("closing") == 0
-    assert leases.held == {}
+    assert leases.leased == {}
 
 
 def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
@@ -161,7 +161,7 @@ def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: 
     shaky.away = False
     assert leases.heartbeat() == set()
     assert [state(frontier, each.id) for each in (first, second)] == [("pending", 0), ("pending", 1)]
-    assert leases.held == {}
+    assert leases.leased == {}
     assert leases.abandoned == 0
 
 
@@ -175,7 +175,7 @@ def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
     assert leases.give_all_back("closing") == 0
     assert leases.abandoned == 2, "nobody was told of either"
     shaky.away = False
-    leases.held |= {each.id: each for each in (first, second)}
+    leases.leased |= {each.id: each for each in (first, second)}
     assert leases.give_all_back("closing") == 2
     assert leases.abandoned == 0
     assert [state(frontier, each.id) for each in (first, second)] == [("pending", 1), ("pending", 0)]
@@ -227,7 +227,7 @@ def test_a_worker_that_slept_asks_whether_its_leases_are_still_its_own(shaky: Sh
     assert brief.holds(lost)
     assert brief.confirms(kept)
     assert not brief.confirms(lost)
-    assert list(brief.held) == [kept.id]
+    assert list(brief.leased) == [kept.id]
     shaky.away = True
     assert not brief.confirms(lost)  # nobody needs to be asked
     with pytest.raises(StoreUnavailable):

@@ -40,13 +40,13 @@ def show_dead_letters(
     refused: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
     """The dead letters that match the conditions, newest first."""
-    said = {"reason": reason.strip(), "host": host.strip().lower()}
-    found = wired.dashboard.dead_letter_page(_meant(said), before)
+    filters = {"reason": reason.strip(), "host": host.strip().lower()}
+    found = wired.dashboard.dead_letter_page(_meant(filters), before)
     values = {
         "found": found,
-        "said": said,
+        "filters": filters,
         "count": found.count,
-        "later": f"{HERE}{templates.query(**said, before=found.before)}" if found.before else "",
+        "later": f"{HERE}{templates.query(**filters, before=found.before)}" if found.before else "",
         "done": _done(done, number, refused),
     }
     return templates.render("dlq.html", context(request, wired.now(), caller, HERE) | values)
@@ -105,9 +105,9 @@ def ask_to_drop(
     return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _meant(said: dict[str, str]) -> letters.Wanted:
-    names = frozenset({said["name"]} if said.get("name") else ())
-    return letters.Wanted(reason=said.get("reason") or None, host=said.get("host") or None, names=names)
+def _meant(filters: dict[str, str]) -> letters.Wanted:
+    names = frozenset({filters["name"]} if filters.get("name") else ())
+    return letters.Wanted(reason=filters.get("reason") or None, host=filters.get("host") or None, names=names)
 
 
 def _done(what: str, number: int, refused: int) -> str:

@@ -38,7 +38,7 @@ def show_sitemaps(
     cursor: Cursor = None,
 ) -> Response:
     """The watched sitemaps without the parts of indexes, the parts below one of them, or the failing sitemaps."""
-    said = {"source": source.strip(), "host": host.strip().lower(), "root": root, "failing": int(failing)}
+    filters = {"source": source.strip(), "host": host.strip().lower(), "root": root, "failing": int(failing)}
     wanted = watched.Wanted(
         source=source.strip() or None,
         host=host.strip() or None,
@@ -47,11 +47,11 @@ def show_sitemaps(
         failing=failing or None,
     )
     found, following = listing.page(wired.sitemaps, wanted, place_of(cursor), SITEMAPS_A_PAGE)
-    later = f"{HERE}{templates.query(**said, cursor=cursor_of(following))}" if following else ""
+    later = f"{HERE}{templates.query(**filters, cursor=cursor_of(following))}" if following else ""
     values = {
         "found": [watched.public(each, wired.config) for each in found],
         "count": wired.sitemaps.count(),
-        "said": said,
+        "filters": filters,
         "later": later,
     }
     return templates.render("sitemaps.html", context(request, wired.now(), caller, HERE) | values)

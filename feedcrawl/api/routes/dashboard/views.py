@@ -124,20 +124,20 @@ def show_articles(
     cursor: Cursor = None,
 ) -> Response:
     """Stored articles, the most recently fetched first, or the best matches of a search."""
-    said = {"q": q.strip(), "host": host.strip(), "category": category.strip()}
-    place, named = place_of(cursor), {name: value or None for name, value in said.items()}
-    if said["q"]:
-        filters = Filters(host=named["host"], category=named["category"])
-        matches = wired.search.find(said["q"], filters, limit=50, offset=int(place[0]) if place else 0)
+    filters = {"q": q.strip(), "host": host.strip(), "category": category.strip()}
+    place, named = place_of(cursor), {name: value or None for name, value in filters.items()}
+    if filters["q"]:
+        of_search = Filters(host=named["host"], category=named["category"])
+        matches = wired.search.find(filters["q"], of_search, limit=50, offset=int(place[0]) if place else 0)
         after = None if matches.next is None else (float(matches.next), "q")
         stored = wired.articles.stored([hit.document["uid"] for hit in matches.hits])
         values: dict[str, object] = {"hits": matches.hits, "stored": stored}
     else:
         found = wired.catalogue.page(Wanted(host=named["host"], category=named["category"]), wired.now(), before=place)
         after, values = found.next, {"found": found}
-    later = f"/dashboard/articles{templates.query(**said, cursor=cursor_of(after))}" if after else ""
+    later = f"/dashboard/articles{templates.query(**filters, cursor=cursor_of(after))}" if after else ""
     page = context(request, wired.now(), caller, "/dashboard/articles")
-    return templates.render("articles.html", page | said | values | {"later": later})
+    return templates.render("articles.html", page | filters | values | {"later": later})
 
 
 @router.get("/dashboard/articles/{uid}")
@@ -223,7 +223,7 @@ def show_urls(
     cursor: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
     """Tasks that match the conditions, from a part of the frontier at a time."""
-    said = {
+    filters = {
         "text": text.strip(),
         "host": host.strip().lower(),
         "kind": kind,
@@ -233,13 +233,13 @@ def show_urls(
         "error": error.strip(),
     }
     wanted = WantedTasks(
-        text=said["text"] or None,
-        host=said["host"] or None,
+        text=filters["text"] or None,
+        host=filters["host"] or None,
         kind=kind or None,
         status=status or None,
         origin=origin or None,
-        source=said["source"] or None,
-        error=said["error"] or None,
+        source=filters["source"] or None,
+        error=filters["error"] or None,
     )
     stores = wired.frontier, wired.articles
     after, found = listing.urls(
@@ -247,10 +247,10 @@ def show_urls(
     )
     values = {
         "found": listing.task_records(*stores, found),
-        "said": said,
+        "filters": filters,
         "kinds": get_args(Kind),
         "origins": get_args(Origin),
-        "later": f"/dashboard/frontier/urls{templates.query(**said, cursor=after)}" if after else "",
+        "later": f"/dashboard/frontier/urls{templates.query(**filters, cursor=after)}" if after else "",
     }
     return templates.render("urls.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
