@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.cadence.arrivals import Arrivals, batch_size, expected_by, hourly, learn, lull, rates
+from feedcrawl.domain.cadence.arrivals import Arrivals, batch_size, dates, expected_by, hourly, learn, lull, rates
 from feedcrawl.domain.cadence.baseline import step
 from feedcrawl.domain.cadence.plan import first_poll
 from feedcrawl.domain.cadence.timetable import Timetable, fitted, has_lapsed, next_slot
@@ -22,11 +22,14 @@ from feedcrawl.domain.cadence.values import Candidate, Proposal
 from feedcrawl.domain.cadence.week import DAY, HOUR, WEEK
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from feedcrawl.domain.cadence.values import CadencePolicy, Observation, PollState
 
 WINDOW_SHARE = 0.4
+BURST_GAPS, BURST_SHARE = 5, 0.5
+"""Gaps between entries that show the speed of a burst, and the share of the window that the burst may fill."""
 POINTS = 12
 SPAN = 2.0
 """A plan has POINTS moments over SPAN usual waits; more points find entries no sooner."""
@@ -63,6 +66,9 @@ def propose(state: PollState, seen: Observation, now: datetime, policy: CadenceP
         table = None
     candidates = timed(known, due, worth, table) if table else untimed(known, due, worth)
     candidates += cautions(state, seen, known, policy)
+    if seen.new_entries:
+        planned = min(one.wait_sec for one in candidates)
+        candidates += in_burst(dates(seen, now), known.window, known.at, planned)
     earliest, latest = limits(policy)
     wait = min(max(min(one.wait_sec for one in candidates), earliest), latest)
     return Proposal(
@@ -93,6 +99,20 @@ def cautions(state: PollState, seen: Observation, known: Arrivals, policy: Caden
         return () if known.counts[0] else (Candidate("initial", policy.initial_interval_sec * policy.tempo),)
     lost = seen.new_entries > 0 and seen.known_entries <= 0
     return (Candidate("overrun", (known.at - before.at) / 2),) if lost else ()
+
+
+def in_burst(times: Sequence[float], window: int, now: float, within_sec: float) -> tuple[Candidate, ...]:
+    """The wait until BURST_SHARE of the window is new, if entries go on coming as fast as the last BURST_GAPS did.
+
+    Nothing if that is not shorter than `within_sec`. `times` are the document's dates in ascending order, up to `now`
+    (Unix seconds). A burst has ended when no entry came for as long as the last BURST_GAPS gaps took together. Entries
+    of one date show no speed.
+    """
+    if len(times) <= BURST_GAPS:
+        return ()
+    took = times[-1] - times[-1 - BURST_GAPS]
+    wait = BURST_SHARE * window * took / BURST_GAPS
+    return (Candidate("burst", wait),) if now - times[-1] < took and wait < within_sec else ()
 
 
 def worth_of(known: Arrivals, due: list[float], policy: CadencePolicy) -> Worth:

@@ -21,6 +21,7 @@ RULES: Final = {
     "overrun": "no known entry was left in the document: some may have been lost",
     "rate": "the rate at which it publishes",
     "window": "before its window of entries is full",
+    "burst": "a burst that may go on would fill its window of entries",
     "timetable": "the time at which it publishes",
     "ttl": "the feed asks for it (ttl)",
     "update-period": "the feed asks for it (sy:updatePeriod)",
@@ -38,7 +39,7 @@ RULES: Final = {
 }
 """Rules of a decision; `reason` is one of them, or two joined by `+`."""
 
-_LEARNT: Final = frozenset({"rate", "window", "timetable", "overrun", "initial"})
+_LEARNT: Final = frozenset({"rate", "window", "burst", "timetable", "overrun", "initial"})
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.cadence import CadencePolicy, Observation, PollState, from_json, next_poll, to_json
+from feedcrawl.domain.cadence.learned import in_burst
 from feedcrawl.domain.models import PublisherHints
 
 START = datetime(2026, 6, 1, tzinfo=UTC)  # a Monday
@@ -121,6 +122,45 @@ def test_the_window_is_not_overrun():
     )
     assert all(decision.interval_sec < 2 * HOUR for now, decision in decisions if now > START + timedelta(days=2))
     assert not any(c.rule == "overrun" for _, decision in decisions[-300:] for c in decision.candidates)
+
+
+@pytest.mark.parametrize(
+    ("times", "window", "now", "wait_sec"),
+    [
+        ([0, 60, 120, 180, 240, 300], 20, 300, 600),
+        ([0, 60, 120, 180, 240, 300], 10, 599, 300),
+        ([0, 9_000, 9_060, 9_120, 9_180, 9_240, 9_300], 20, 9_300, 600),
+        ([0, 290, 295, 300, 300, 300], 20, 300, 600),
+        ([0, 60, 120, 180, 240, 300], 20, 600, None),
+        ([60, 120, 180, 240, 300], 20, 300, None),
+        ([300] * 6, 20, 300, None),
+        ([0, 600, 1_200, 1_800, 2_400, 3_000], 20, 3_000, None),
+        ([], 20, 300, None),
+    ],
+    ids=[
+        "a minute apart",
+        "a shorter window",
+        "after a pause",
+        "uneven",
+        "ended",
+        "too few",
+        "one date",
+        "slow",
+        "no dates",
+    ],
+)
+def test_a_burst_that_goes_on_may_fill_half_of_the_window(times, window, now, wait_sec):
+    assert in_burst(times, window, now, 3_600) == (() if wait_sec is None else (("burst", wait_sec),))
+
+
+def test_a_burst_is_not_lost_once_it_was_met():
+    quiet = [24.0 * 30 * number for number in range(6)]
+    burst = [24 * 170 + number / 40 for number in range(480)]
+    decisions, _ = play(quiet + burst, days=170.5, window=10, policy=replace(LEARNED, tempo=6.0))
+    rules = [{candidate.rule for candidate in decision.candidates} for _, decision in decisions]
+    met = next(number for number, found in enumerate(rules) if "burst" in found)
+    assert len(rules) > met + 40
+    assert not any("overrun" in found for found in rules[met + 1 :])
 
 
 def test_a_document_without_a_known_entry_halves_the_wait():

@@ -31,8 +31,8 @@ def test_reasons_in_words() -> None:
 def test_every_rule_of_the_policies_has_words() -> None:
     assert RULES.keys() >= {
         "interval", "not-modified", "no-new-entries", "new-entries", "ewma", "blend", "tempo", "initial", "overrun",
-        "rate", "window", "timetable", "ttl", "update-period", "max-age", "skip-window", "jitter", "retry-after",
-        "error-backoff", "error-budget", "gone", "fixed", "push-only",
+        "rate", "window", "burst", "timetable", "ttl", "update-period", "max-age", "skip-window", "jitter",
+        "retry-after", "error-backoff", "error-budget", "gone", "fixed", "push-only",
     }  # fmt: skip
 
 
