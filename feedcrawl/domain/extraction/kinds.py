@@ -30,8 +30,17 @@ _FORUM_SOFTWARE = re.compile(
 )
 _FORUM_PATH = re.compile(
     r"/(?:forums?|threads?|boards?|discussions?|questions|issues|talk|comments)/[\w-]|viewtopic|showthread"
-    r"|/topics?/[\w-]*\d|/topic[-_]|/t/[\w-]+/\d|/post/\d+/?\?*$"
+    r"|/topics?/[\w-]*\d|/topic[-_,]|[?&;]topic=\d|/t/[\w-]+/\d|/(?:view)?thread-|viewthread|/post/\d+/?\?*$"
 )
+_THREAD_PAGE = re.compile(
+    r"section-viewtopic|(?<![\w-])thread_view(?![\w-])|pg_viewthread|(?<![\w-])(?:page|template)-topic(?![a-z])"
+    r"|vanilla_discussion_index|ForumTopicPage|(?<![\w-])bbpress(?![\w-])|node-type-forum|(?<![\w-])comments-page(?![\w-])"
+    r"|forums topic(?![\w-])",
+)
+"""Names on the html and body elements of threads: phpBB, XenForo, Discuz, NodeBB, Vanilla, Khoros, bbPress, Drupal,
+Reddit, Invision.
+"""
+_NAMING = ("id", "class", "data-template", "data-pageapp", "data-pagecontroller")
 _FORUM_HOST = re.compile(r"^(?:forums?|boards?|community|discuss|discourse)\.")
 _PRODUCT_PATH = re.compile(r"/(?:products?|p|dp|pdp|itm|item|app|sku)/[^/]")
 _LISTING_PATH = re.compile(
@@ -77,16 +86,34 @@ def page_kind(page: Page) -> PageKind:
 def stated_kind(page: Page) -> PageKind:
     """The kind of a page without a look at what it shows."""
     kinds = {str(kind) for thing in page.things for kind in values(thing.get("@type"))}
-    if "QAPage" in kinds or (page.tree.get("itemtype") or "").endswith("/QAPage"):
+    if "QAPage" in kinds or _has_item(page, "QAPage"):
         return "question"
-    if not kinds.isdisjoint(_FORUM_TYPES) or _FORUM_SOFTWARE.search(page.meta("generator") or ""):
+    if not kinds.isdisjoint(_FORUM_TYPES) or _has_item(page, "DiscussionForumPosting"):
+        return "forum"
+    if _FORUM_SOFTWARE.search(page.meta("generator") or ""):
         return "forum"
     if page.is_declared and page.article.get("headline"):
         return "documentation" if not kinds.isdisjoint(_DOCUMENTATION_TYPES) else "article"
     parts = urlsplit(page.url)
     if _FORUM_PATH.search(f"{parts.path}?{parts.query}") or _FORUM_HOST.match(parts.hostname or ""):
         return "forum"
+    if _THREAD_PAGE.search(_names_of_page(page)):
+        return "forum"
     return _undeclared_kind(page, kinds)
+
+
+def _has_item(page: Page, kind: str) -> bool:
+    """True for a page with an item of that type in its microdata."""
+    return bool(
+        page.tree.xpath("boolean(descendant-or-self::*[contains(@itemtype, $kind)])", kind=f"schema.org/{kind}")
+    )
+
+
+def _names_of_page(page: Page) -> str:
+    """The names on the html and body elements."""
+    body = page.tree.find("body")
+    elements = (page.tree, body) if body is not None else (page.tree,)
+    return " ".join(element.get(name) or "" for element in elements for name in _NAMING)
 
 
 def may_be_service(page: Page) -> bool:

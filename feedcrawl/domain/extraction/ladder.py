@@ -25,9 +25,11 @@ from feedcrawl.domain.extraction.fields.titles import find_title
 from feedcrawl.domain.extraction.page import Page, read_page
 from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.threads.posts import find_posts
+from feedcrawl.domain.extraction.threads.text import keep_posts
 from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_walls
 from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
+from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -76,7 +78,9 @@ def refuse_choice(page: Page, choice: Choice | None) -> None:
 
 
 def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
-    winner = choice.winner
+    winner, posts = choice.winner, find_posts(page)
+    if winner.rung not in {"rules", "feed"} and keep_posts(winner.body, posts):
+        winner = replace(winner, text=canonical_text(winner.body))
     image = find_image(page, winner.body, feed)
     title, published = find_title(page, feed), find_published(page, feed)
     paid = ("paid",) if is_paid(page) else ()
@@ -98,7 +102,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         text_len=len(winner.text),
         tags=find_tags(page, feed),
         notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
-        posts=find_posts(page),
+        posts=posts,
     )
 
 

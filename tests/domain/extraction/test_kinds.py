@@ -16,6 +16,8 @@ LD = '<script type="application/ld+json">{{"@type": "{}", "headline": "x"}}</scr
         ("", "https://d.example/threads/a-story.12/", "forum"),
         ("", "https://d.example/viewtopic.php?t=12", "forum"),
         ("", "https://forum.d.example/a", "forum"),
+        ("", "https://d.example/index.php?topic=12.0", "forum"),
+        ("", "https://d.example/thread-12-1-1.html", "forum"),
         ("", "https://d.example/forums/", "article"),
         (LD.format("NewsArticle"), "https://forum.d.example/a", "article"),
         (LD.format("NewsArticle"), "https://docs.d.example/a", "article"),
@@ -41,6 +43,28 @@ def test_page_kind(head, url, kind):
 def test_questions_are_told_by_microdata():
     html = f"<html itemscope itemtype=https://schema.org/QAPage><p>{'text ' * 60}</p>"
     assert page_kind(read_page(html, "https://d.example/questions/1")) == "question"
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        ("id=phpbb class='nojs section-viewtopic ltr'", "forum"),
+        ("id=phpbb class='nojs section-index ltr'", "article"),
+        ("data-template=thread_view", "forum"),
+        ("data-template=forum_view", "article"),
+        ("class=ipsApp data-pageapp=forums data-pagecontroller=topic", "forum"),
+        ("class=ipsApp data-pageapp=cms data-pagecontroller=page", "article"),
+        ("class='page-topic page-topic-12 template-topic'", "forum"),
+        ("class='ForumTopicPage lia-body'", "forum"),
+        ("class='topic bbpress no-js'", "forum"),
+        ("class='page-topics single-post'", "article"),
+        ("itemscope itemtype=https://schema.org/DiscussionForumPosting", "forum"),
+        ("itemscope itemtype=https://schema.org/BlogPosting", "article"),
+    ],
+)
+def test_threads_are_told_by_what_their_software_writes(names, kind):
+    html = f"<html><body {names}><p>{'text ' * 60}</p>"
+    assert page_kind(read_page(html, "https://d.example/a")) == kind
 
 
 ITEM = "<li><a href=/{0}>Ship number {0} of the fleet</a> {0} tons"

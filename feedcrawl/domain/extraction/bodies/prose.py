@@ -39,7 +39,7 @@ _LISTS = frozenset({"table", "tbody", "tr", "ul", "ol", "dl", "li", "blockquote"
 _MOST_LINKS = {"p": 0.8, "ul": 0.6, "ol": 0.6, "dl": 0.6, "table": 0.6}
 _MOST_LINKS_ELSEWHERE = 0.5
 _NOWHERE: frozenset[str] = frozenset()
-_FEWEST_LINKS = 3  # to other sites, in a list that belongs to the text
+_FEWEST_LINKS = 2  # to other sites, in a list that belongs to the text
 _KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br", "hr", "li", "dt", "dd", "blockquote"})
 
 

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.kinds import THREADS
 from feedcrawl.domain.extraction.threads.boxes import seen_posts
-from feedcrawl.domain.extraction.threads.statements import posts_of_entries, posts_of_microdata, posts_of_things
+from feedcrawl.domain.extraction.threads.statements import (
+    has_first_item,
+    posts_of_entries,
+    posts_of_microdata,
+    posts_of_things,
+)
 
 if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
@@ -20,12 +25,17 @@ def find_posts(page: Page) -> tuple[Post, ...]:
     """The posts of a thread in their order, at most 100 and MAX_BYTES; none for a page of another kind.
 
     They are those of the statement that has most: JSON-LD, microdata, microformats. Where none has two, they are those
-    that the page shows; a thread without replies is the one post that is stated.
+    that the page shows; so they are if these are more and the statement may lack some: JSON-LD that states a part of
+    the replies, microdata of replies alone. A thread without replies is the one post that is stated.
     """
     if page.kind not in THREADS:
         return ()
-    stated = max((posts_of_things(page), posts_of_microdata(page), posts_of_entries(page)), key=len)
-    return _bounded(stated if len(stated) > 1 else seen_posts(page) or stated)
+    things, items, entries = posts_of_things(page), posts_of_microdata(page), posts_of_entries(page)
+    stated = max(items, things, entries, key=len)
+    if len(stated) > 1 and (stated is entries or (stated is items and (things or has_first_item(page)))):
+        return _bounded(stated)
+    seen = seen_posts(page)
+    return _bounded(seen if len(seen) > len(stated) else stated)
 
 
 def _bounded(posts: list[Post]) -> tuple[Post, ...]:

@@ -55,6 +55,11 @@ def posts_of_microdata(page: Page) -> list[Post]:
     return [*first, *posts][:MAX_POSTS] if posts else []
 
 
+def has_first_item(page: Page) -> bool:
+    """Whether the microdata of the page has a discussion or question, not only replies."""
+    return any(_item_type(item) in _FIRST for item in page.tree.iterfind(".//*[@itemtype]"))
+
+
 def posts_of_entries(page: Page) -> list[Post]:
     """The h-entries and h-cites of the page, in document order."""
     entries: dict[HtmlElement, _Parts] = {e: {} for e in page.tree.iterfind(".//*[@class]") if _is_entry(e)}

@@ -132,6 +132,23 @@ def shown(form, *days, around="<div>{}</div>"):
     return f"<h1>Fog signals</h1>{around.format(''.join(inside))}"
 
 
+DAYS = ("2024-03-02", "2024-03-03", "2024-03-04")
+BOX = """<div class="post"><p><a class="username" itemprop="author">{author}</a> <time datetime="{day}">x</time></p>
+<div class="content" itemprop="text">{text}</div></div>"""
+COMMENT = BOX.replace("<div class=", '<div itemscope itemtype="https://schema.org/Comment" class=', 1)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        shown(BOX, *DAYS) + ld({**DISCUSSION, "comment": [{"@type": "Comment", "text": SECOND, "author": "bo_ek"}]}),
+        shown(COMMENT, *DAYS).replace(' itemscope itemtype="https://schema.org/Comment"', "", 1),
+    ],
+)
+def test_a_statement_with_a_part_of_the_posts_yields_to_those_that_are_shown(html):
+    assert [text for text, *_ in posts(html)] == [FIRST, SECOND, THIRD]
+
+
 @pytest.mark.parametrize(
     ("html", "days"),
     [

@@ -1,0 +1,46 @@
+import pytest
+
+from feedcrawl.domain.extraction.threads.text import keep_posts
+from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.models import Post
+from feedcrawl.domain.text import canonical_text
+
+FIRST = "Which fog signal do you use on the outer pier, and how long does one last?"
+SECOND = "A horn, for it needs no gas.\nThank you!"
+THREAD = [Post(FIRST, "Ann Lee", None), Post(SECOND, "bo_ek", None)]
+PAGE = f"""
+<div class=post><p>Ann Lee</p><p>Member since 2009, 412 posts</p><p>{FIRST}</p><p><img src=pier.jpg></p></div>
+<div class=post><p>bo_ek</p><p>Quote</p><p>A horn, for it needs no gas.</p><p>Thank you!</p>
+<p>Keeper of the northern light since the old one fell into the sea</p></div>
+<p>You must log in to answer</p>"""
+
+
+def body(markup):
+    tree = parse_html(f"<html><body>{markup}</body></html>")
+    assert tree is not None
+    return tree.find("body")
+
+
+def test_what_no_post_says_goes_and_authors_and_pictures_stay():
+    root = body(PAGE)
+    assert keep_posts(root, THREAD)
+    assert canonical_text(root) == f"Ann Lee\n{FIRST}\nbo_ek\n{SECOND}"
+    assert root.find(".//img") is not None
+
+
+@pytest.mark.parametrize(
+    ("markup", "posts"),
+    [
+        (PAGE, THREAD[:1]),
+        (PAGE, []),
+        (
+            f"<p>{FIRST}</p>",
+            [THREAD[0], Post("A long answer that the body of the page does not have at all.", "Cy", None)],
+        ),
+    ],
+)
+def test_one_post_or_another_thread_leaves_the_body(markup, posts):
+    root = body(markup)
+    before = canonical_text(root)
+    assert not keep_posts(root, posts)
+    assert canonical_text(root) == before
