@@ -31,7 +31,8 @@ from feedcrawl.domain import dates
 from feedcrawl.domain.cadence import CadencePolicy
 from feedcrawl.domain.cadence.tempo import demand, forecast
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.models import ParsedEntry, ParsedFeed, PublisherHints
+from feedcrawl.domain.models import ParsedEntry, ParsedFeed
+from feedcrawl.domain.publisher_hints import PublisherHints
 from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.items import ComparedEntries, Decided, FeedFound, FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.services.subscriptions import catch_up, journal, polling, registering

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.public_names import imported_later
+from feedcrawl.public_names import imported_later
 
 if TYPE_CHECKING:
     from feedcrawl.library import extract, parse

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.http.conditional import Validators
     from feedcrawl.domain.http.validators import Kind
-    from feedcrawl.domain.models import Extraction, ParsedFeed, PublisherHints
+    from feedcrawl.domain.models import Extraction, ParsedFeed
+    from feedcrawl.domain.publisher_hints import PublisherHints
     from feedcrawl.domain.push.leases import Push
     from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.archives import Step, Walk

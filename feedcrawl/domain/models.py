@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003 - what a child answers is decoded by these annotations
-from typing import Final
 
-MAX_CATEGORY: Final = 256
-"""Maximum length in characters of a category, the label of feeds and articles."""
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +37,6 @@ class Enclosure:
     url: str
     type: str | None = None
     length: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PublisherHints:
-    """A publisher's hints about the time of the next poll. `skip_hours` 0–23 GMT, `skip_days` "Mon" … "Sun"."""
-
-    ttl_minutes: int | None = None
-    skip_hours: frozenset[int] = frozenset()
-    skip_days: frozenset[str] = frozenset()
-    update_period_sec: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

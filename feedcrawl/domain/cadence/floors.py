@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
 from feedcrawl.domain.cadence.values import DAY_SEC, MIN_UPDATE_PERIOD_SEC, Candidate
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
     from feedcrawl.domain.cadence.values import Observation, PollState

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.domain.publisher_hints import PublisherHints
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS = range(24)

@@ -14,7 +14,7 @@ from feedcrawl.domain.cadence.arrivals import SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.cadence.week import CELLS, CELLS_BEFORE, DIGITS, Week, of_hours_of_week
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
     from datetime import datetime

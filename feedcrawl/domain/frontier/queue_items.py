@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.dead_letters import read_dead_letter, task_of
 from feedcrawl.domain.frontier.priority import DEFAULT
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.secrets import MASK
 
 if TYPE_CHECKING:

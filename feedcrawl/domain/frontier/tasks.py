@@ -21,6 +21,9 @@ Again = Literal["", "edited", "retry", "operator", "queue_again", "push", "deliv
 fetched.
 """
 
+MAX_CATEGORY = 256
+"""Maximum length in characters of a category, the label of feeds and articles."""
+
 TaskRecord = Mapping[str, Any]
 """A task with its history as the frontier stores them: fields of `Task` and `History` that are not empty, and those
 of other versions.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds.selection import read_rules
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.records import Overrides
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.public_names import imported_later
+from feedcrawl.public_names import imported_later
 
 if TYPE_CHECKING:
     from feedcrawl.services.sites.crawling import pages_left, site_task

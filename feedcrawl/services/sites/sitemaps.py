@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Lease, Task
-    from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.domain.publisher_hints import PublisherHints
     from feedcrawl.domain.sitemaps.news import Found, News
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.services.articles.submissions import Submissions

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.cadence import Decision
-    from feedcrawl.domain.models import PublisherHints
+    from feedcrawl.domain.publisher_hints import PublisherHints
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.items import Received, Requested
 

@@ -20,7 +20,7 @@ from feedcrawl.domain.frontier.priority import LOWEST
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http import validators
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 from feedcrawl.domain.push import leases
 from feedcrawl.domain.subscriptions import health
 from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from

@@ -17,7 +17,7 @@ from feedcrawl.domain.cadence import (
     to_json,
 )
 from feedcrawl.domain.cadence.values import Candidate
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)  # a Friday
 HOUR, DAY = 3_600, 86_400

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from feedcrawl.domain.cadence import CadencePolicy, Observation, PollState, from_json, next_poll, to_json
 from feedcrawl.domain.cadence.learned import in_burst
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 START = datetime(2026, 6, 1, tzinfo=UTC)  # a Monday
 HOUR, DAY = 3_600.0, 86_400.0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.cadence.skip_windows import DAYS, after_skip_window
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 FRIDAY_NOON = datetime(2026, 11, 27, 12, 18, 45, tzinfo=UTC)
 

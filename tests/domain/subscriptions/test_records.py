@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from feedcrawl.domain.cadence import CadencePolicy, Observation, next_poll
 from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import PollState
-from feedcrawl.domain.models import PublisherHints
+from feedcrawl.domain.publisher_hints import PublisherHints
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
 
 LATIN_1 = st.none() | st.text(st.characters(max_codepoint=255), min_size=1, max_size=20)

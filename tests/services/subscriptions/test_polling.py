@@ -12,7 +12,8 @@ from feedcrawl.domain.cadence import Decision
 from feedcrawl.domain.cadence.values import CadencePolicy, PollState
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.models import ParsedEntry, ParsedFeed, Person, PublisherHints
+from feedcrawl.domain.models import ParsedEntry, ParsedFeed, Person
+from feedcrawl.domain.publisher_hints import PublisherHints
 from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.subscriptions.moves import Move
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription

@@ -18,7 +18,7 @@ from feedcrawl.api.routes.machine.opml import Imported, take_list
 from feedcrawl.domain.cadence.reasons import duration, winner
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of, overrides_from
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed, Overrides
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column

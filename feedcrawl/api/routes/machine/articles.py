@@ -20,7 +20,7 @@ from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE
 from feedcrawl.domain.articles.query import OUTLINE, Wanted
 from feedcrawl.domain.articles.records import ArticleRecord
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.search.documents import Filters
 from feedcrawl.domain.search.query import MAX_CHARS
 from feedcrawl.services.search.searching import highlights_of

@@ -19,7 +19,7 @@ from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.config import Config
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.feeds.selection import MAX_RULE_CHARS, MAX_RULES, read_rules
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.access import MAX_HEADERS, header
 from feedcrawl.domain.subscriptions.listed import MAX_AGENT, MAX_CATEGORIES, categories_of
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord, WhyRecord

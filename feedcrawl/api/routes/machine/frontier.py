@@ -19,9 +19,8 @@ from feedcrawl.domain.frontier.records import TaskRecord
 from feedcrawl.domain.frontier.selection import Wanted
 from feedcrawl.domain.frontier.statistics import WHY
 from feedcrawl.domain.frontier.statistics_records import DueFrontierRecord, HostRecord
-from feedcrawl.domain.frontier.tasks import Kind, Origin
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY, Kind, Origin
 from feedcrawl.domain.http.encodings import decode
-from feedcrawl.domain.models import MAX_CATEGORY
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.operations import imports

@@ -17,7 +17,7 @@ from feedcrawl.api.etags import etag_of
 from feedcrawl.api.jobs import Jobs
 from feedcrawl.api.limits.places import HEAVY, Heavy
 from feedcrawl.api.pieces import Pieces
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.operations.import_jobs import MAX_REFUSED
 from feedcrawl.domain.subscriptions.listed import categories_of
 from feedcrawl.services.operations import imports

@@ -15,7 +15,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, place_of, shown
 from feedcrawl.api.routes.machine.feeds import FETCHES, TAKEN, Categories
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.models import MAX_CATEGORY
+from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of
 from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord, SitemapWhyRecord
 from feedcrawl.domain.subscriptions.wishes import Wish

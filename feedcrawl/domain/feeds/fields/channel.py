@@ -10,7 +10,8 @@ from feedcrawl.domain.feeds.fields.persons import read_persons
 from feedcrawl.domain.feeds.fields.readers import read_body, read_date, read_language, read_title
 from feedcrawl.domain.feeds.formats.reading import MAX_NAME, MAX_PARTS
 from feedcrawl.domain.http import hints
-from feedcrawl.domain.models import Cloud, Paging, ParsedFeed, PublisherHints
+from feedcrawl.domain.models import Cloud, Paging, ParsedFeed
+from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
     from feedcrawl.domain.feeds.formats.node import Node

@@ -5,7 +5,7 @@ import pytest
 
 from feedcrawl import store
 from feedcrawl.domain import cadence, discovery, extraction, feeds, sitemaps
-from feedcrawl.domain.public_names import imported_later
+from feedcrawl.public_names import imported_later
 
 NAMED = [cadence, feeds, extraction, sitemaps, discovery, store]
 
