@@ -28,6 +28,7 @@ _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
 _NO_CHARACTERS = ("\ufffe", "\uffff")
 _HUGE = 4096
+_BLOCK = _HUGE // 2
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{%d,}" % _HUGE)
 _ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?"""
 _TOKEN = re.compile(
@@ -56,7 +57,7 @@ def parse_html(html: str) -> HtmlElement | None:
     for no_character in _NO_CHARACTERS:
         html = html.replace(no_character, "")
     text = _EARLY_END.sub(b"", html.encode(errors="ignore").translate(None, _CONTROL))
-    if any(len(part) > _HUGE and part.find(b">", 0, _HUGE) < 0 for part in text.split(b"<")):
+    if _may_have_huge_tag(text):
         text = _HUGE_TAG.sub(_tame, text)
     if not text.strip():
         return None
@@ -108,6 +109,16 @@ def _empty_sources(tree: HtmlElement) -> None:
     for source in list(tree.iter("source")):
         for child in reversed(source):
             source.addnext(child)
+
+
+def _may_have_huge_tag(text: bytes) -> bool:
+    """False only if no tag is huge: a huge one covers a whole block, in which no bracket is, before which it begins."""
+    return any(
+        text.find(b">", at, at + _BLOCK) < 0
+        and text.find(b"<", at, at + _BLOCK) < 0
+        and text.rfind(b"<", at - _BLOCK, at) > text.rfind(b">", at - _BLOCK, at)
+        for at in range(_BLOCK, len(text) - _BLOCK + 1, _BLOCK)
+    )
 
 
 def _tame(tag: re.Match[bytes]) -> bytes:

@@ -50,3 +50,20 @@ def test_an_article_in_a_head_without_end_is_read() -> None:
     found = extract(page, url="https://a.example/ferry")
     assert found.text.count("harbour board") == 9
     assert "Thanks" not in found.text
+
+
+@pytest.mark.parametrize("before", [0, 1, 2047, 2048, 2049, 4095, 9000])
+@pytest.mark.parametrize("count", [4000, 20_000])
+def test_a_tag_with_thousands_of_attributes_has_none_of_them_wherever_it_stands(before: int, count: int) -> None:
+    tag = "<b " + "".join(f" a{number}=1" for number in range(count)) + ">"
+    tree = parse_html("x" * before + f"<p>{tag}Words</b></p>")
+    assert tree is not None
+    bold = next(tree.iter("b"))
+    assert not bold.attrib
+    assert bold.text == "Words"
+
+
+def test_a_tag_with_a_long_value_keeps_it() -> None:
+    tree = parse_html(f"<p><img src='data:{'x' * 9000}' alt=A></p>")
+    assert tree is not None
+    assert next(tree.iter("img")).get("alt") == "A"

@@ -68,6 +68,7 @@ SIGNATURES: Final = tuple(
     Signature(re.compile(start, re.DOTALL), words, kind, extension) for start, words, kind, extension in _ROWS
 )
 """In the order in which they are tried: of two that match, the first is the closer one."""
+_ANY_BINARY: Final = re.compile(b"|".join(b"(?:%s)" % start for start, words, *_ in _ROWS if words), re.DOTALL)
 
 _BINARY: Final = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
 """Control characters that no text contains: "binary data byte" of the standard."""
@@ -83,6 +84,8 @@ def kind_of(body: bytes) -> str | None:
     A signature of letters and digits may also begin a text, so that it counts only together with a binary data byte.
     """
     head = body[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf")
+    if _ANY_BINARY.match(head) is None:
+        return None
     for signature in SIGNATURES:
         found = signature.start.match(head) if signature.words is not None else None
         if found is not None and (not found[0].isalnum() or head.translate(None, _BINARY) != head):
