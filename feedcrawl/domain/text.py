@@ -10,6 +10,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from feedcrawl.domain.figures.formulas import MATH_TAGS
 from feedcrawl.domain.markup import parse_html
 
@@ -87,6 +89,11 @@ def text_of(element: _Element) -> str:
     return canonical_text(element).replace("\n", " ")
 
 
+def raw_text(element: _Element) -> str:
+    """All text in an element, as it is written."""
+    return "".join(map(str, element.itertext())) if len(element) else element.text or ""
+
+
 def plain_text(html: str) -> str:
     """The canonical text of an HTML fragment; for plain text, its lines with white space collapsed."""
     if "<" not in html and "&" not in html:
@@ -116,65 +123,44 @@ class _Writer:
         self._verbatim = 0
 
     def write(self, tree: _Element) -> list[str]:
-        """The lines of a tree, depth first; iterative, because trees may be deeper than Python's recursion limit."""
-        waiting: list[tuple[_Element, Iterator[_Element]]] = []
-        if self._is_read(tree):
-            self._open(tree)
-            waiting.append((tree, tree.iterchildren()))
-        while waiting:
-            parent, children = waiting[-1]
-            inner = self._write_leaves(children)
-            if inner is not None:
-                waiting.append((inner, inner.iterchildren()))
+        """The lines of a tree; without recursion, because trees may be deeper than Python's limit."""
+        pieces, unread = self._pieces, None
+        walk = etree.iterwalk(tree, events=("start", "end"))
+        for event, element in walk:
+            tag = element.tag
+            if event == "start":
+                if tag not in _PLAIN and not self._open(element, tag):
+                    unread = element
+                    walk.skip_subtree()
+                elif text := element.text:
+                    pieces.append(text)
                 continue
-            waiting.pop()
-            self._close(parent)
-            if waiting and parent.tail:
-                self._pieces.append(parent.tail)
+            if tag not in _PLAIN and element is not unread:
+                self._close(element, tag)
+            if element is not tree and (tail := element.tail):
+                pieces.append(tail)
         self._end_line()
         return self.lines
 
-    def _write_leaves(self, children: Iterator[_Element]) -> _Element | None:
-        """Write elements up to the first readable element with children; that element, opened, or None at the end."""
-        pieces = self._pieces
-        for child in children:
-            if child.tag in _PLAIN:
-                if child.text:
-                    pieces.append(child.text)
-                if len(child):
-                    return child
-            elif self._is_read(child):
-                self._open(child)
-                if len(child):
-                    return child
-                self._close(child)
-            elif child.tag in _SHOWN_APART:
-                pieces.append(" ")
-            if child.tail:
-                pieces.append(child.tail)
-        return None
-
-    def _is_read(self, element: _Element) -> bool:
-        tag = element.tag
-        if not isinstance(tag, str) or tag in UNSEEN:
-            return False
-        return self._captions or not (tag == "figcaption" or (tag == "figure" and _is_picture(element)))
-
-    def _open(self, element: _Element) -> None:
-        tag = element.tag
+    def _open(self, element: _Element, tag: str) -> bool:
+        """Begin an element; False for an element whose text nobody reads."""
         if tag in BLOCKS:
-            if self._pieces:
-                self._end_line()
+            if not self._captions and (tag == "figcaption" or (tag == "figure" and _is_picture(element))):
+                return False
+            self._end_line()
             if tag == "li":
                 self._marker = "- "
             elif tag == "pre":
                 self._verbatim += 1
+        elif tag in UNSEEN or not isinstance(tag, str):
+            if tag in _SHOWN_APART:
+                self._pieces.append(" ")
+            return False
         elif tag in _CELLS:
             self._open_cell(element)
         elif tag == "br":
             self._end_line() if not self._verbatim else self._pieces.append("\n")
-        if element.text:
-            self._pieces.append(element.text)
+        return True
 
     def _open_cell(self, element: _Element) -> None:
         if _holds_blocks(element):
@@ -182,24 +168,27 @@ class _Writer:
         elif fold("".join(self._pieces)):
             self._pieces.append(" | ")
 
-    def _close(self, element: _Element) -> None:
-        tag = element.tag
-        if self._pieces and (tag in BLOCKS or (tag in _CELLS and _holds_blocks(element))):
+    def _close(self, element: _Element, tag: str) -> None:
+        if tag in BLOCKS:
             self._end_line()
-        if tag == "pre":
-            self._verbatim -= 1
-        elif tag == "li":
-            self._marker = ""
+            if tag == "pre":
+                self._verbatim -= 1
+            elif tag == "li":
+                self._marker = ""
+        elif tag in _CELLS:
+            if _holds_blocks(element):
+                self._end_line()
         elif not element.tail and is_unknown(element):
             self._pieces.append(" ")  # words of components that stand side by side
 
     def _end_line(self) -> None:
+        if not self._pieces:
+            return
         text = "".join(self._pieces)
         self._pieces.clear()
-        if not text or text.isspace():
+        if text.isspace():
             return
-        lines = list(_verbatim_lines(text)) if self._verbatim else [fold(text)]
-        for line in lines:
+        for line in _verbatim_lines(text) if self._verbatim else (fold(text),):
             if line.strip(" |"):
                 self.lines.append(self._marker + line)
                 self._marker = ""
