@@ -16,6 +16,7 @@ from urllib.parse import quote, urljoin, urlsplit
 import nh3
 from lxml import etree
 
+from feedcrawl.domain import urls
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.figures.embeds import show_embeds
@@ -23,7 +24,6 @@ from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, MATH_TAGS, settle
 from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
 from feedcrawl.domain.markup import drop, parse_html
 from feedcrawl.domain.text import BLOCKS, is_unknown
-from feedcrawl.domain.urls import hostname
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -101,15 +101,19 @@ def safe_url(url: str, base_url: str) -> str | None:
     An address that is not public is refused unless the page itself is on that host: a reader's browser would request it
     from inside the reader's network.
     """
-    if len(url) > MAX_URL_LENGTH or not _URL_NOISE.sub("", url) or UNWRITABLE.search(url):
+    if len(url) > MAX_URL_LENGTH or not url or _URL_NOISE.fullmatch(url) or UNWRITABLE.search(url):
         return None
     try:
         absolute = urljoin(base_url, url.strip())
-        scheme = urlsplit(absolute).scheme
-        host = hostname(absolute) if scheme != "mailto" else ""
-    except ValueError:  # includes InvalidUrl: no host, another scheme
+        parts = urlsplit(absolute)
+    except ValueError:
         return None
-    return absolute if not _is_inside(host) or host == _host_of(base_url) else None
+    if parts.scheme == "mailto":
+        return absolute
+    is_usual = parts.netloc and len(absolute) <= urls.MAX_URL_LENGTH
+    host = _host_of(f"{parts.scheme}://{parts.netloc}/" if is_usual else absolute)
+    is_safe = host is not None and (not _is_inside(host) or host == _host_of(base_url))
+    return absolute if is_safe else None
 
 
 @lru_cache(maxsize=1024)
@@ -118,10 +122,11 @@ def _is_inside(host: str) -> bool:
     return is_literal(host) and not is_public(host)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _host_of(url: str) -> str | None:
+    """The host of a URL; None for a URL without a host and for schemes that are not of the web."""
     try:
-        return hostname(url)
+        return urls.hostname(url)
     except InvalidUrl:
         return None
 

@@ -196,6 +196,13 @@ def test_tracking_pixels_go():
         ("", None),
         (" \t", None),
         ("https://a.example/" + "x" * 5000, None),
+        ("https://a.example/" + "x" * 3000, None),
+        ("mailto:ann@a.example", "mailto:ann@a.example"),
+        ("http://a.example:99999/", None),
+        ("http://ann:pw@127.0.0.1/", None),
+        (r"http://127.0.0.1\@a.example/", None),
+        (r"http:///127.0.0.1/", None),
+        ("http://a.example \x01/", None),
     ],
 )
 def test_safe_url(url, safe):
