@@ -15,7 +15,7 @@ from feedcrawl.domain.extraction.bodies.furniture import shown_body
 from feedcrawl.domain.extraction.bodies.items import Items, count_items
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, weigh
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import canonical_text, fold
+from feedcrawl.domain.text import canonical_text, fold, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -147,7 +147,7 @@ def _drop_calls(root: HtmlElement) -> None:
     """Take out links with the same words and different targets ("Add to cart"): controls of the items."""
     same: dict[str, list[HtmlElement]] = {}
     for link in root.iter("a"):
-        text = fold("".join(map(str, link.itertext()))).casefold()
+        text = fold(raw_text(link)).casefold()
         if 0 < len(text) < _CALL_LENGTH:
             same.setdefault(text, []).append(link)
     for links in same.values():

@@ -100,10 +100,11 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
 
     A service has no day and no author; a page with either is taken for an article.
     """
-    found = len(words(best.winner.text)) if best else 0
     if page.kind == "product" or is_product_url(page.url):
+        found = _size(best)
         return best if found >= FEW_WORDS else _larger(page, best, found / LEAST_PRODUCT)
     if page.kind in THREADS:
+        found = _size(best)
         is_part = found < SHORT_THREAD and page.area.density < MOST_MANUAL_LINKS
         return _larger(page, best, found / LEAST_THREAD) if is_part else best
     if page.kind == "documentation" or not may_be_service(page):
@@ -113,9 +114,14 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
     if best is None or page.kind != "article":
         return best
     kind: PageKind = "listing" if page.area.density > _MOST_LINKS else "service"
-    larger = _larger(page, best, found / LEAST_SERVICE, kind, best.winner)
+    larger = _larger(page, best, _size(best) / LEAST_SERVICE, kind, best.winner)
     is_signed = larger is not best and (find_published(page, None) is not None or find_authors(page, None))
     return best if is_signed else larger
+
+
+def _size(best: Choice | None) -> int:
+    """The number of words of the choice."""
+    return len(words(best.winner.text)) if best else 0
 
 
 def _larger(

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.text import fold
+from feedcrawl.domain.text import fold, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -64,4 +64,4 @@ def _show(element: HtmlElement) -> None:
 
 
 def _text(element: HtmlElement) -> str:
-    return fold("".join(map(str, element.itertext())))
+    return fold(raw_text(element))

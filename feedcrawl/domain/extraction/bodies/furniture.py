@@ -14,10 +14,10 @@ from lxml import etree
 
 from feedcrawl.domain.extraction.bodies.folds import open_folds
 from feedcrawl.domain.extraction.bodies.marks import certain, is_hidden, marks_of
-from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, names, remembered, weigh
+from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, in_names, names, weigh
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import BLOCKS, fold
+from feedcrawl.domain.text import BLOCKS, fold, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -36,8 +36,8 @@ _CONSENT = re.compile(
     r"|(?<![a-z])cmp-?(?:container|box|banner)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda",
     re.IGNORECASE,
 )
-_is_consent = remembered(
-    _CONSENT, ("cookie", "consent", "cmp", "onetrust", "didomi", "usercentrics", "truste", "osano", "iubenda")
+_is_consent = in_names(
+    _CONSENT, "cookie", "consent", "cmp", "onetrust", "didomi", "usercentrics", "truste", "osano", "iubenda"
 )
 _OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social"})
 _OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
@@ -50,8 +50,9 @@ BODY = re.compile(
     re.IGNORECASE,
 )
 
+_UNMARKED = INLINE - {"span"}
 _NO_MARKS: set[str] = set()
-is_body = remembered(BODY)
+is_body = in_names(BODY, "body", "content", "text")
 CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
@@ -69,7 +70,9 @@ def clear_away(
     than the article would make every other share look small.
     """
     body = shown_body(tree, dropped)
-    marked = {e: left for e, marks in _marked(body).items() if (left := [m for m in marks if m not in spared])}
+    marked = _marked(body)
+    if spared:
+        marked = {e: left for e, marks in marked.items() if (left := [m for m in marks if m not in spared])}
     weights = weigh(body)
     _convict(
         body, {e: found for e, marks in marked.items() if (found := certain(marks))}, CERTAIN_SHARE, weights, dropped
@@ -96,10 +99,10 @@ def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> HtmlElement
 
 def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
     """Take out the dialogs of consent software, however long: no site is called so."""
-    for element in list(body.iterdescendants("div", "section", "aside", "form")):
-        if (named := names(element)) and _is_consent(named):
-            note(dropped, "consent software", element)
-            drop(element)
+    boxes = body.iterdescendants("div", "section", "aside", "form")
+    for element in [box for box in boxes if _is_consent(names(box))]:
+        note(dropped, "consent software", element)
+        drop(element)
 
 
 def _marked(body: HtmlElement) -> Marked:
@@ -107,11 +110,10 @@ def _marked(body: HtmlElement) -> Marked:
     formulas = {box for math in body.iter("math") for box in takewhile(_is_in_line, math.iterancestors())}
     players = {box for player in body.iter(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
     coloured = {part for code in body.iter("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
-    candidates = (e for e in body.iterdescendants() if (e.tag not in INLINE or e.tag == "span") and e not in coloured)
     found: Marked = {}
     shown: set[HtmlElement] = set()
-    for element in candidates:
-        marks = marks_of(element)
+    for element in body.iterdescendants():
+        marks = marks_of(element) if element.tag not in _UNMARKED and element not in coloured else None
         if not marks or (element in formulas and not is_hidden(element)):
             continue
         if element in players:
@@ -134,9 +136,7 @@ def _is_wordless(element: HtmlElement) -> bool:
 def _is_gallery(element: HtmlElement) -> bool:
     """Whether an element shows pictures, rather than other articles with theirs: no link in it has words."""
     links = element.iter("a")
-    return next(element.iter("img"), None) is not None and not any(
-        "".join(map(str, link.itertext())).strip() for link in links
-    )
+    return next(element.iter("img"), None) is not None and not any(raw_text(link).strip() for link in links)
 
 
 def _is_in_line(element: HtmlElement) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE
-from feedcrawl.domain.text import fold
+from feedcrawl.domain.text import fold, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -41,7 +41,7 @@ def is_introduced(links: HtmlElement) -> bool:
     lead = _line_before(links)
     if lead is None or _stays_on_page(links):
         return False
-    text = fold("".join(map(str, lead.itertext())))
+    text = fold(raw_text(lead))
     if not text or len(text) > _MAX_LEAD_LENGTH or _ELSEWHERE.search(text[-120:]):
         return False
     if text.endswith(_COLONS):
@@ -59,7 +59,7 @@ def _opens_section(lead: HtmlElement) -> bool:
         and heading is not None
         and heading.tag in HEADINGS
         and next(heading.iter("a"), None) is None
-        and not _ELSEWHERE.search(fold("".join(map(str, heading.itertext()))))
+        and not _ELSEWHERE.search(fold(raw_text(heading)))
     )
 
 
@@ -68,7 +68,7 @@ def _line_before(links: HtmlElement) -> HtmlElement | None:
     element = links
     for _ in range(_MOST_LEVELS):
         before = element.getprevious()
-        while before is not None and not fold("".join(map(str, before.itertext()))):
+        while before is not None and not fold(raw_text(before)):
             before = before.getprevious()
         if before is not None:
             return _last_line(before) if before.tag not in INLINE and not (before.tail or "").strip() else None

@@ -43,7 +43,7 @@ def described_lead(page: Page) -> str | None:
     starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
     for element in page.tree.iter(*_PLACES) if keys else ():
         for text in (element.text, element.tail if element.tag in INLINE else None):
-            if not text or len(text) < _MIN_START:
+            if not text or len(text) < _MIN_START or text.isspace():
                 continue
             first = _LETTER.search(text)
             if first is None or first[0].lower()[0] not in initials:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, MAX_REMEMBERED, names
-from feedcrawl.domain.text import squeezed
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, names, remembered
+from feedcrawl.domain.text import raw_text, squeezed
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -70,12 +69,11 @@ def certain(marks: list[str]) -> list[str]:
 
 def marks_of(element: HtmlElement) -> list[str]:
     """What speaks for an element being furniture."""
-    tag = element.tag
+    tag, attributes = element.tag, element.keys()
     found = [_ELEMENTS[tag]] if tag in _ELEMENTS else []
-    attributes = element.keys()
     if not attributes:
         return found
-    said = words_of(names(element))
+    said = words_of(element.get("class", "") if attributes == _ONLY_CLASS else names(element))
     # Members' paragraphs bear the word too, and may be hidden from others; the offer to subscribe is a block.
     for_members = tag in _LINES and "paywall" in said
     if attributes != _ONLY_CLASS:
@@ -97,7 +95,7 @@ def _is_anchor(element: HtmlElement) -> bool:
     if element.tag in HEADINGS or not words_of(anchor):
         return element.tag in HEADINGS
     heading = next(element.iter(*HEADINGS), None) if anchor.count("-") >= _ANCHOR_DASHES else None
-    return heading is not None and squeezed("".join(map(str, heading.itertext()))).startswith(squeezed(anchor))
+    return heading is not None and squeezed(raw_text(heading)).startswith(squeezed(anchor))
 
 
 def is_hidden(element: HtmlElement) -> bool:
@@ -110,13 +108,6 @@ def is_hidden(element: HtmlElement) -> bool:
     )
 
 
-def words_of(named: str) -> tuple[str, ...]:
-    """The words of furniture in a class and id."""
-    if not named:
-        return ()
-    return _known_words(named) if len(named) <= MAX_REMEMBERED else _words(named)
-
-
 def _words(named: str) -> tuple[str, ...]:
     """Phrases first. The names of utility classes ("md:hidden") say how, not what: they have no words."""
     found = _PHRASES.findall(named.lower())
@@ -124,20 +115,24 @@ def _words(named: str) -> tuple[str, ...]:
         named = " ".join(token for token in named.split() if ":" not in token and "[" not in token)
     if _HIDING.search(named):
         named = " ".join(t for t in named.split() if _HIDDEN_STATE.fullmatch(t) or not _HIDING.search(t))
-    for run in named.translate(_APART).split():
-        if len(run) <= _MAX_RUN and (words := _run_words(run)):
+    for words in map(_words_in, named.translate(_APART).split()):
+        if words:
             found.extend(words)
     return tuple(dict.fromkeys(found)) if found else ()
 
 
-@lru_cache(maxsize=16_384)
 def _run_words(run: str) -> tuple[str, ...]:
     """The words of furniture in letters that stand together, with a number of up to three digits behind."""
-    match = _NUMBERED.fullmatch(run)
-    folded = match[1].lower() if match else ""
+    match = _NUMBERED.fullmatch(run) if len(run) <= _MAX_RUN else None
+    if match is None:
+        return ()
+    letters = match[1]
+    folded = letters.lower()
     stems = [stem for stem in _STEMS if folded.startswith(stem)]
-    words = map(str.lower, _CAMEL.findall(match[1])) if match else ()
+    words = map(str.lower, _CAMEL.findall(letters)) if folded != letters else (letters,)
     return (*stems, *(word for word in words if word in _CERTAIN or word in _LIKELY))
 
 
-_known_words = lru_cache(maxsize=16_384)(_words)
+_words_in = remembered(_run_words)
+words_of = remembered(_words)
+"""The words of furniture in a class and id."""

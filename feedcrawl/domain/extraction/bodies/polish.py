@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from lxml.html import Element
 
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, names, remembered
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, in_names, names
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import BLOCKS, canonical_text, fold, squeezed, words
+from feedcrawl.domain.text import BLOCKS, canonical_text, fold, raw_text, squeezed, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from lxml.html import HtmlElement
 
@@ -27,7 +27,7 @@ _PICTURE_NAMES = re.compile(
     r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|galler|slideshow|carousel|illustration|visuel|thumb|caption",
     re.IGNORECASE,
 )
-_is_picture = remembered(_PICTURE_NAMES)
+_is_picture = in_names(_PICTURE_NAMES)
 _CALLS = (
     r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
     r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
@@ -53,25 +53,28 @@ _CALL_STARTS = (
 _CALL_START = re.compile("|".join(_CALL_STARTS), re.IGNORECASE)
 # What publishers say of an article within it: placeholders of embedded media, commissions, rights, the part not shown.
 _NOTICES = (
-    r"^(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
-    r"^(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
+    r"(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
+    r"(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
+    r"il vous reste [\d.,]+ ?% de cet article",
+    r"© ?\S.{0,100}$|copyright (?:©|\(c\)|\d{4})",
+    r"(?:additional )?reporting by .{3,200}\bediting by\b|with (?:additional )?report(?:s|ing) (?:from|by)\b",
+    r"this (?:article|story|post) (?:was |has been )?(?:\w+ly |first )?(?:translated|appeared|published)\b",
+    r"dieser (?:artikel|text|beitrag) (?:ist|wurde|erschien) (?:zuerst|zunächst|ursprünglich)\b",
+    r"dies ist eine (?:\w+ )?übersetzung\b",
+    r".{0,300}\S\s© ?\S.{1,60}[^.!?]$",
+)
+_NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)  # matches at the beginning of a line
+_NOTICE_HINTS = (
+    "extern", "affiliate", "il vous reste", "\u00a9", "copyright", "report", "this ", "dieser ", "dies ist eine",
+)  # fmt: skip
+_NOTICES_WITHIN = (
     r"\bwe (?:may|might|could|can|will)? ?(?:earn|receive|get) (?:a |an )?(?:small |affiliate )?commissions?\b",
     r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
-    r"^il vous reste [\d.,]+ ?% de cet article",
-    r"^© ?\S.{0,100}$|^copyright (?:©|\(c\)|\d{4})",
-    r"^(?:additional )?reporting by .{3,200}\bediting by\b|^with (?:additional )?report(?:s|ing) (?:from|by)\b",
-    r"^this (?:article|story|post) (?:was |has been )?(?:\w+ly |first )?(?:translated|appeared|published)\b",
-    r"^dieser (?:artikel|text|beitrag) (?:ist|wurde|erschien) (?:zuerst|zunächst|ursprünglich)\b",
-    r"^dies ist eine (?:\w+ )?übersetzung\b",
-    r"^.{0,300}\S\s© ?\S.{1,60}[^.!?]$",
 )
-_NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
-_NOTICE_HINTS = (
-    "extern", "affiliate", "commission", "this ", "il vous reste", "\u00a9", "copyright", "report", "dieser ",
-    "dies ist eine",
-)  # fmt: skip
+_NOTICE_WITHIN = re.compile("|".join(_NOTICES_WITHIN), re.IGNORECASE)
+_NOTICE_WITHIN_HINTS = ("commission", "this content", "this video", "this embed")
 _QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
-_is_quoting = remembered(_QUOTE_NAMES)
+_is_quoting = in_names(_QUOTE_NAMES, "quot", "zitat", "cita")
 _PULLED, _REPEATED = 100, 0.6
 _DOUBLED = frozenset({"p", "div", "section", "h2", "h3", "h4"})
 _DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
@@ -102,22 +105,25 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 
 def drop_calls(root: HtmlElement) -> None:
     """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
-    for line in list(lines(root)):
+    for line in lines(root):
         if line.getparent() is None:
             continue
-        text = "".join(map(str, line.itertext()))
+        text = raw_text(line)
         if len(text) >= 2 * _NOTICE_LENGTH or len(text := fold(text)) >= _NOTICE_LENGTH:
             continue
-        if _is_notice(text) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _is_call(text)):
+        small = text.lower()
+        if _is_notice(text, small) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _is_call(text, small)):
             drop(line)
 
 
-def _is_notice(text: str) -> bool:
-    return any(map(text.lower().__contains__, _NOTICE_HINTS)) and _NOTICE.search(text) is not None
+def _is_notice(text: str, small: str) -> bool:
+    if any(map(small.__contains__, _NOTICE_HINTS)) and _NOTICE.match(text):
+        return True
+    return any(map(small.__contains__, _NOTICE_WITHIN_HINTS)) and _NOTICE_WITHIN.search(text) is not None
 
 
-def _is_call(text: str) -> bool:
-    hinted = any(map(text.lower().__contains__, _CALL_HINTS))
+def _is_call(text: str, small: str) -> bool:
+    hinted = any(map(small.__contains__, _CALL_HINTS))
     return _CALL_START.match(text) is not None or (hinted and _CALL.search(text) is not None)
 
 
@@ -130,7 +136,7 @@ def drop_doubles(root: HtmlElement) -> None:
     doubles: dict[HtmlElement, str] = {}
     total = doubled = 0
     for line in lines(root):
-        text = "".join(map(str, line.itertext())).strip()
+        text = raw_text(line).strip()
         total += len(text)
         if len(text) >= _DOUBLE_LENGTH and text in seen and line.tag in _DOUBLED:
             doubles[line] = text
@@ -143,22 +149,23 @@ def drop_doubles(root: HtmlElement) -> None:
 
 def drop_repeats(root: HtmlElement) -> None:
     """Take out the quotations whose words stand in the article's own text too: they are set large for the eye."""
-    boxes = {box for box in root.iter() if box is not root and _is_quotation(box)}
+    boxes = {box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)}
     quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
-    own = grams(canonical_text(root)) if quoted else Counter()
-    for said in quoted.values():
-        own -= said
-    for box, said in quoted.items():
-        if _GRAM < said.total() < _PULLED and (said & own).total() > _REPEATED * said.total():
+    pulled = {box: said for box, said in quoted.items() if _GRAM < said.total() < _PULLED}
+    own = grams(canonical_text(root)) - sum(quoted.values(), Counter()) if pulled else Counter()
+    for box, said in pulled.items():
+        if (said & own).total() > _REPEATED * said.total():
             drop(box)
 
 
 def _is_quotation(box: HtmlElement) -> bool:
-    return box.tag == "blockquote" or (box.tag in BLOCKS and _is_quoting(names(box)))
+    return box.tag == "blockquote" or _is_quoting(names(box))
 
 
 def _is_set_off(line: HtmlElement, text: str) -> bool:
     """Whether a line consists of emphasis or has a link: it speaks for the publisher, not in the story."""
+    if not len(line):
+        return False
     if next(line.iter("a"), None) is not None:
         return True
     marked = sum(len(canonical_text(part)) for part in line if part.tag in {"em", "i", "strong", "b", "mark", "small"})
@@ -169,7 +176,7 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
     """Take out the heading that repeats the article's title."""
     known = {squeezed(title) for title in titles if title}
     for heading in root.iter("h1", "h2"):
-        said = squeezed("".join(map(str, heading.itertext())))
+        said = squeezed(raw_text(heading))
         # A page's title goes on with the name of the site.
         if heading is not root and any(
             title == said or (len(said) >= _HEADLINE and title.startswith(said)) for title in known
@@ -180,7 +187,7 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
 
 def has_lead(root: HtmlElement, lead: str) -> bool:
     """Whether an article has its standfirst already."""
-    return squeezed(lead, 60) in squeezed("".join(map(str, root.itertext())))
+    return squeezed(lead, 60) in squeezed(raw_text(root))
 
 
 def add_lead(root: HtmlElement, lead: str | None) -> None:
@@ -204,7 +211,7 @@ def corroborate(root: HtmlElement, witness: str) -> bool:
     if not common or common < _WITNESS_COVERED * theirs.total() or common < _BODY_COVERED * ours.total():
         return False
     kept = False
-    for line in reversed(list(lines(root))[1:]):
+    for line in reversed(lines(root)[1:]):
         said = grams(canonical_text(line))
         if line.tag in HEADINGS and kept:
             continue
@@ -229,15 +236,15 @@ def agreement(left: Grams, right: Grams) -> float:
     return 2 * (left & right).total() / size if size else 0.0
 
 
-def lines(root: HtmlElement) -> Iterator[HtmlElement]:
-    """Blocks without blocks in them."""
+def lines(root: HtmlElement) -> list[HtmlElement]:
+    """Blocks without blocks in them, and headings."""
     holders: set[HtmlElement] = set()
-    for block in root.iterdescendants(*BLOCKS):
-        for kin in block.iterancestors():
-            if kin in holders:
-                break
-            holders.add(kin)
-    for element in root.iterdescendants():
-        tag = element.tag
-        if tag not in INLINE and isinstance(tag, str) and (element not in holders or tag in HEADINGS):
-            yield element
+    elements = list(root.iterdescendants())
+    for element in elements:
+        if element.tag in BLOCKS:
+            kin = element.getparent()
+            while kin is not None and kin not in holders:
+                holders.add(kin)
+                kin = kin.getparent()
+    outside = (element for element in elements if element.tag not in INLINE and isinstance(element.tag, str))
+    return [element for element in outside if element not in holders or element.tag in HEADINGS]

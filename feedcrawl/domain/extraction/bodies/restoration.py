@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.extraction.bodies.polish import lines
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.figures.images import is_pixel
-from feedcrawl.domain.text import squeezed
+from feedcrawl.domain.text import raw_text, squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -106,4 +106,4 @@ def _address(element: HtmlElement) -> str:
 
 
 def _key(element: HtmlElement) -> str:
-    return squeezed("".join(map(str, element.itertext())), _KEY)
+    return squeezed(raw_text(element), _KEY)

@@ -149,10 +149,9 @@ def by_readability(page: Page) -> Candidate | None:
 
 def _is_wide(page: Page) -> bool:
     """Whether readability, which trafilatura asks too, would compare hundreds of empty boxes."""
+    crowded: list[HtmlElement] = page.tree.xpath(f"descendant-or-self::*[*[{MOST_CHILDREN + 1}]]")
     return any(
-        len(parent) > MOST_CHILDREN
-        and sum(child.tag in _MEASURED and not text_of(child) for child in parent) > MOST_CHILDREN
-        for parent in page.tree.iter()
+        sum(child.tag in _MEASURED and not text_of(child) for child in parent) > MOST_CHILDREN for parent in crowded
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lxml.html import HtmlElement
+
+_Judgment = TypeVar("_Judgment")
 
 INLINE = frozenset({
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -20,9 +21,8 @@ INLINE = frozenset({
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 MIN_PARAGRAPH = 60
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_REMEMBERED = 4096
-MAX_REMEMBERED = 300
-"""Characters of names whose judgment is remembered: longer ones are rare, and a hostile page has megabytes of them."""
+_MOST_REMEMBERED = 8192
+_LONGEST_REMEMBERED = 300  # characters; longer names are rare, and a hostile page has megabytes of them
 _DENSE_WORTH = 3  # a Chinese, Japanese or Korean character says what three letters say
 
 
@@ -55,11 +55,9 @@ Weights = dict["HtmlElement", Weight]
 def weigh(root: HtmlElement) -> Weights:
     """The weight of every element below and including `root`, in document order."""
     weights: Weights = {element: Weight() for element in root.iter()}
-    for element in reversed(weights):
-        weight = weights[element]
+    for element, weight in reversed(weights.items()):
         tag = element.tag
-        if own := element.text:
-            size = length(own)
+        if (own := element.text) and (size := length(own)):
             weight.text += size
             weight.total += size
         if tag == "a":
@@ -67,9 +65,9 @@ def weigh(root: HtmlElement) -> Weights:
             weight.prose, weight.linked = 0, weight.total
         elif weight.text > MIN_PARAGRAPH:
             weight.prose += _line_prose(tag, weight)
-        parent = weights.get(element.getparent()) if element is not root else None
-        if parent is not None:
-            _add(parent, weight, element.tail, is_inline=tag in INLINE)
+        tail = element.tail
+        if element is not root and (weight.total or tail):
+            _add(weights[element.getparent()], weight, tail, is_inline=tag in INLINE)
     return weights
 
 
@@ -102,11 +100,30 @@ def names(element: HtmlElement) -> str:
     return anchor if named is None else f"{named} {anchor}"
 
 
-def remembered(pattern: re.Pattern[str], hints: tuple[str, ...] = ()) -> Callable[[str], bool]:
-    """A function that tells whether a class and id have a word of the pattern, and remembers its answers.
+class _Judgments(dict[str, _Judgment]):
+    """What a function says of texts, for the latest of them."""
 
-    An element shares its names with two others of its page on average. `hints` are in lower case: the pattern can only
-    match where one of them stands.
+    def __init__(self, judge: Callable[[str], _Judgment]) -> None:
+        self._judge = judge
+
+    def __missing__(self, text: str) -> _Judgment:
+        judgment = self._judge(text)
+        if len(text) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[text] = judgment
+        return judgment
+
+
+def remembered(judge: Callable[[str], _Judgment]) -> Callable[[str], _Judgment]:
+    """The function with its results remembered: each class and id is that of three elements of a page on average."""
+    return _Judgments(judge).__getitem__
+
+
+def in_names(pattern: re.Pattern[str], *hints: str) -> Callable[[str], bool]:
+    """A function that tells whether a class and id match the pattern.
+
+    `hints` are in lower case: the pattern matches only where one of them stands, which is faster to see.
     """
 
     def occurs(named: str) -> bool:
@@ -114,8 +131,7 @@ def remembered(pattern: re.Pattern[str], hints: tuple[str, ...] = ()) -> Callabl
             return False
         return pattern.search(named) is not None
 
-    known = lru_cache(maxsize=_REMEMBERED)(occurs)
-    return lambda named: known(named) if len(named) <= MAX_REMEMBERED else occurs(named)
+    return remembered(occurs)
 
 
 def _line_prose(tag: str, weight: Weight) -> int:
@@ -140,9 +156,7 @@ def _add(parent: Weight, weight: Weight, tail: str | None, *, is_inline: bool) -
 
 def length(text: str | None) -> int:
     """Characters of a text that count, in letters."""
-    if not text:
-        return 0
-    text = text.strip()
-    if not text or text.isascii():
+    text = text.strip() if text else ""
+    if text.isascii():
         return len(text)
     return len(text) + (_DENSE_WORTH - 1) * len(_DENSE.findall(text))

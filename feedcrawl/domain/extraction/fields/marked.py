@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.marks import is_hidden
-from feedcrawl.domain.extraction.bodies.weights import names, remembered
+from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
@@ -25,21 +25,22 @@ MAX_ELEMENTS = 300
 _NO_MARK = frozenset({"script", "style", "meta", "link", "body", "h1"})
 _NEAR = 9  # lines under the headline
 _CARD = 30  # elements of a box with a headline, a picture and a byline
-_is_byline_named = remembered(
+_is_byline_named = in_names(
     re.compile(
         r"(?<![A-Za-z])(?:by-?lines?|authors?|autor(?:en|in|es)?|auteurs?|autore|author-?name|writer|journalist|contributors?"
         r"|attribution|firma)(?![A-Za-z])"
         r"|[a-z]Author(?:Name|List)?(?![a-z])|author(?:Name|_name)|[a-z]Byline",
-    )
+    ),
+    *("by", "aut", "tribut", "writer", "journalist", "firma"),
 )
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "blockquote", "form"})
-_is_elsewhere_named = remembered(
+_is_elsewhere_named = in_names(
     re.compile(r"comment|related|recommend|teaser|sidebar|quote|promo(?!ted)|nav(?![a-z])|popular", re.IGNORECASE)
 )
 _HANDLE = re.compile(r"[A-Z][a-z]+[A-Z][A-Za-z]+$|[A-Z]\w+ [A-Z]\w+ [-–|] ")  # "HackerYou", "Ann Lee - Marketing"
 _NAME = re.compile(r"(?:^|[-_\s])(?:name|fn)(?:\s|$)")
 _CARD_NAMES = re.compile(r"(?:^|\s)(?:vcard|h-card|p-author)(?:\s|$)")  # https://microformats.org/wiki/h-card
-_is_anothers_named = remembered(
+_is_anothers_named = in_names(
     re.compile(r"comment|related|recommend|teaser|quote|popular|\bpopup|reply", re.IGNORECASE)
 )
 _TOPIC_PAGE = re.compile(

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.extraction.bodies.weights import names, remembered
+from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.extraction.fields.carried_dates import (
     LD_SCRIPTS,
     SCRIPTS,
@@ -45,12 +45,13 @@ _MODIFIED_METAS = (
     "articlemodifiedtime", "ogupdatedtime", "ogarticlemodifiedtime", "datemodified", "dctermsmodified",
     "dcdatemodified", "articleupdated", "revised", "lastmodified", "modified",
 )  # fmt: skip
-_is_date_named = remembered(
+_is_date_named = in_names(
     re.compile(
         r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"
         r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
         r"|(?:Date|Time)(?![a-z])",
-    )
+    ),
+    *("pub", "post", "entry", "article", "time", "dat", "fecha", "tarih", "meta", "byline", "details", "created"),
 )
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # in 11/03/17 nobody knows which is the month
@@ -59,7 +60,7 @@ _DIGITS = re.compile(r"\d{4}|\d[./]\d")
 _PARTS = re.compile(r"\s*[|•·]\s*")
 _MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 600
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
-_is_elsewhere_named = remembered(
+_is_elsewhere_named = in_names(
     re.compile(
         r"comment|related|recommend|teaser|sidebar|footer|promo(?!ted)|popular|archive|reference|copyright",
         re.IGNORECASE,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.page import RIGHTS
-from feedcrawl.domain.text import lowered
+from feedcrawl.domain.text import lowered, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -102,5 +102,5 @@ def is_of_change(element: HtmlElement) -> bool:
     if before is None:
         said = (parent.text or "") if parent is not None else ""
     else:
-        said = before.tail if (before.tail or "").strip() else "".join(map(str, before.itertext()))
+        said = before.tail if (before.tail or "").strip() else raw_text(before)
     return UPDATED.search(lowered((said or "")[-_MARGIN:])) is not None

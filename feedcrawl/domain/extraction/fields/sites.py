@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.structured import text_at, values
+from feedcrawl.domain.text import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,6 @@ SEPARATOR = re.compile(
     r"|(?<=[\u3000-\ud7af])[-–—]+(?=[\u3000-\ud7af])"
 )
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
-_NO_WORD = re.compile(r"\W+")
 _OF_NEWS = {"news_keywords", "googlebot-news"}
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 
@@ -74,9 +75,10 @@ def without_site(text: str, sites: set[str]) -> str:
     return text
 
 
+@lru_cache(maxsize=1024)
 def key(text: str) -> str:
     """A text as a host name would spell it."""
-    letters = _NO_WORD.sub("", text).lower()
+    letters = squeezed(text)
     return letters if letters.isascii() else letters.translate(_TRANSCRIBED)
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.extraction.bodies.furniture import shown_body
-from feedcrawl.domain.extraction.bodies.weights import Weights, names, remembered, weigh
+from feedcrawl.domain.extraction.bodies.weights import Weights, in_names, names, weigh
 from feedcrawl.domain.extraction.threads.rows import MAX_POSTS, posts_of_rows
 from feedcrawl.domain.extraction.threads.signs import find_signs
 from feedcrawl.domain.text import canonical_text
@@ -33,7 +33,7 @@ _MOST_BETWEEN = 3  # elements from the line with a post's author to its text
 _MOST_LINKS = 0.6  # in the boxes; those with more are lists of threads
 _DIGITS = re.compile(r"\d+")
 _BESIDE = frozenset({"aside", "nav", "footer"})
-_is_beside_named = remembered(re.compile(r"sidebar|(?<![\w-])side(?![\w-])", re.IGNORECASE))
+_is_beside_named = in_names(re.compile(r"sidebar|(?<![\w-])side(?![\w-])", re.IGNORECASE))
 _MOST_BESIDE = 0.4  # of the page's text; what has more is no sidebar, whatever its name
 
 

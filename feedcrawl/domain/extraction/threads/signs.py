@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.extraction.bodies.weights import names, remembered
+from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.extraction.fields.marked import AUTHOR_PAGE
 from feedcrawl.domain.extraction.fields.seen_dates import SPELT, date_in, is_of_change
 from feedcrawl.domain.extraction.threads.rows import is_day
@@ -26,7 +26,7 @@ _MAX_NAME, _MAX_DATED, _MAX_LABEL = 50, 120, 30
 _DIGITS = re.compile(r"\d+")
 _ACCOUNTS = ("data-author", "data-username", "data-user-name", "author")
 _DAYS = ("datetime", "created-timestamp", "title")
-_is_author_named = remembered(
+_is_author_named = in_names(
     re.compile(
         r"(?<![A-Za-z])(?:(?:big|post(?:er|ed)?|thread|topic|comment|message|member|author|display|hn)?[-_]?"
         r"(?:author|user-?name|user_name|poster|nick(?:name)?|user-?link|hnuser|screen-?name|user|creator)|posted-?by|by-?line)(?:[-_]?(?:name|link))?(?![A-Za-z])"

@@ -1,6 +1,8 @@
+import re
+
 import pytest
 
-from feedcrawl.domain.extraction.bodies.weights import forget, weigh
+from feedcrawl.domain.extraction.bodies.weights import forget, in_names, weigh
 from feedcrawl.domain.markup import parse_html
 
 WORDS = "Words that make a line of prose, for there are more than sixty letters in them."
@@ -24,3 +26,11 @@ def test_weights_after_an_element_is_forgotten_are_those_of_the_page_without_it(
     forget(element, weights)
     element.drop_tree()
     assert weights == weigh(tree)
+
+
+def test_in_names_reads_a_hint_in_any_case_and_remembers():
+    pattern = re.compile("[a-z]Byline|by-line")
+    is_byline = in_names(pattern, "by")
+    assert [is_byline(named) for named in ("postByline", "by-line", "Byline", "headline", "", "by-line")] == [
+        True, True, False, False, False, True,
+    ]  # fmt: skip

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.marked import marked_byline, marked_elements, sidebar_byline
+from feedcrawl.domain.extraction.fields.marked import _is_byline_named, marked_byline, marked_elements, sidebar_byline
 from feedcrawl.domain.extraction.page import read_page
 
 
@@ -66,3 +66,15 @@ def test_large_boxes_are_no_bylines():
 )
 def test_sidebar_byline(body, names):
     assert found(sidebar_byline, body) == names
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "byline", "by-lines", "post author", "autoren", "autor", "auteur", "autore", "author-name", "writer", "x firma",
+        "journalist", "contributors", "attribution", "postAuthor", "cardAuthorName", "authorName", "author_name",
+        "articleByline",
+    ],
+)  # fmt: skip
+def test_each_word_for_a_byline_has_a_hint(named):
+    assert _is_byline_named(named)

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedcrawl.domain.extraction.fields.moments import find_modified, find_published
+from feedcrawl.domain.extraction.fields.moments import _is_date_named, find_modified, find_published
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.models import FeedContent
 
@@ -159,3 +159,15 @@ def test_a_day_of_change_is_not_that_of_publication(line, published, modified):
 def test_dates_with_slashes(lang, url, published):
     html = f"<html lang='{lang}'><body><h1>Story</h1><p>03/04/2026</p><p>{'text ' * 60}</p></body></html>"
     assert find_published(read_page(html, url), None) == published
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "pub", "published", "publication-date", "publie", "posted-on", "entry-date", "article-info", "time",
+        "date-header", "datum", "fecha", "data", "tarih", "datetime", "timestamp", "meta", "byline", "details",
+        "created-date", "postDate", "readTime",
+    ],
+)  # fmt: skip
+def test_each_word_for_a_date_has_a_hint(named):
+    assert _is_date_named(named)
