@@ -36,6 +36,8 @@ COUNTED: Final = 1_000_000
 """Words that are read to rank matches (some 50 ns each): the terms that are too common for that do not count."""
 _SAMPLE: Final = 2_000
 """The last documents, in which the frequency of a term is seen (half a millisecond)."""
+_WEIGHTLESS: Final = 0.5
+"""Share of the documents above which bm25 gives a word no weight (1e-6), so that counting it tells nothing."""
 SEARCH_SEC: Final = 5.0
 _STEPS: Final = 10_000
 """Steps of SQLite's machine between two looks at the clock."""
@@ -206,11 +208,14 @@ class IndexFile:
         with self._errors(), self._reader() as reader:
             counted = parts(query, labels)
             chosen = affordable(_costs(reader, counted), COUNTED)
+            ranked_by = ranking(chosen)
             if len(chosen) == len(counted):
-                ids = [id_ for (id_,) in reader.execute(_BEST.format(since=since), values)]
+                ids = _ids(reader, _BEST.format(since=since), values)
+            elif ranked_by is None:  # the last stored is first
+                ids = _ids(reader, _LAST.format(since=since), values | {"candidates": limit + offset})[offset:]
             else:
-                found = [id_ for (id_,) in reader.execute(_LAST.format(since=since), values)]
-                ids = _ranked(reader, found, ranking(chosen), limit=limit, offset=offset)
+                found = _ids(reader, _LAST.format(since=since), values)
+                ids = _ranked(reader, found, ranked_by, limit=limit, offset=offset)
             rows = [reader.execute("SELECT body FROM bodies WHERE id = ?", (id_,)).fetchone() for id_ in ids]
         return [_unpacked(row[0]) for row in rows if row is not None]
 
@@ -287,14 +292,20 @@ def _costs(reader: sqlite3.Connection, counted: tuple[Part, ...]) -> Iterator[tu
         share = 1.0 if is_small else math.inf
         if not is_small and part.read is not None:
             share = reader.execute(_SHARE, (part.read, articles - _SAMPLE)).fetchone()[0] / _SAMPLE
+            if share > _WEIGHTLESS and part.cost == 1:
+                share = math.inf
         yield part, articles * part.cost * share
 
 
-def _ranked(reader: sqlite3.Connection, found: list[int], wanted: str | None, *, limit: int, offset: int) -> list[int]:
+def _ids(reader: sqlite3.Connection, query: str, values: dict[str, str | int]) -> list[int]:
+    return [id_ for (id_,) in reader.execute(query, values)]
+
+
+def _ranked(reader: sqlite3.Connection, found: list[int], wanted: str, *, limit: int, offset: int) -> list[int]:
     """Those documents of `found`, the last stored first, that are best by bm25 of an expression."""
-    if not found or wanted is None:
-        return found[offset : offset + limit]
-    values = {
+    if not found:
+        return []
+    values: dict[str, str | int] = {
         "ranked": wanted,
         "ids": json.dumps(found),
         "first": found[-1],
@@ -302,7 +313,7 @@ def _ranked(reader: sqlite3.Connection, found: list[int], wanted: str | None, *,
         "limit": limit,
         "offset": offset,
     }
-    return [id_ for (id_,) in reader.execute(_AMONG, values)]
+    return _ids(reader, _AMONG, values)
 
 
 def _columns(document: RawContentRecord) -> tuple[str, str, str, str]:
