@@ -56,8 +56,12 @@ def posts_of_microdata(page: Page) -> list[Post]:
 
 
 def has_first_item(page: Page) -> bool:
-    """Whether the microdata of the page has a discussion or question, not only replies."""
-    return any(_item_type(item) in _FIRST for item in page.tree.iterfind(".//*[@itemtype]"))
+    """Whether the microdata of the page has the text of a discussion or question, not only those of replies."""
+    for text in page.tree.iterfind(".//*[@itemprop]"):
+        item = None if set(_TEXTS).isdisjoint(text.get("itemprop").split()) else _around(text, _is_item)
+        if item is not None and _item_type(item) in _FIRST and canonical_text(text):
+            return True
+    return False
 
 
 def posts_of_entries(page: Page) -> list[Post]:

@@ -143,6 +143,8 @@ COMMENT = BOX.replace("<div class=", '<div itemscope itemtype="https://schema.or
     [
         shown(BOX, *DAYS) + ld({**DISCUSSION, "comment": [{"@type": "Comment", "text": SECOND, "author": "bo_ek"}]}),
         shown(COMMENT, *DAYS).replace(' itemscope itemtype="https://schema.org/Comment"', "", 1),
+        shown(COMMENT, *DAYS).replace(' itemscope itemtype="https://schema.org/Comment"', "", 1)
+        + '<div itemscope itemtype="https://schema.org/Question"><meta itemprop="text" content="Which …"></div>',
     ],
 )
 def test_a_statement_with_a_part_of_the_posts_yields_to_those_that_are_shown(html):
