@@ -53,6 +53,8 @@ BODY = re.compile(
 _UNMARKED = INLINE - {"span"}
 _NO_MARKS: set[str] = set()
 is_body = in_names(BODY, "body", "content", "text")
+_COMMENTS = POSTS | {"disqus"}
+LEAST_STORY = 500  # letters of prose beside comments, however many those are
 CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
@@ -66,14 +68,19 @@ def clear_away(
 
     Each part that goes is appended to `dropped` with the marks that convicted it.
 
-    First go elements that hold no text, then what certainly is furniture, then what likely is: consent dialogs longer
-    than the article would make every other share look small.
+    First go elements that hold no text, then comments, of which there may be more than of the article, then what
+    certainly is furniture, then what likely is: consent dialogs longer than the article would make every other share
+    look small.
     """
     body = shown_body(tree, dropped)
     marked = _marked(body)
     if spared:
         marked = {e: left for e, marks in marked.items() if (left := [m for m in marks if m not in spared])}
     weights = weigh(body)
+    if comments := {
+        e: found for e, marks in marked.items() if (found := [mark for mark in marks if mark in _COMMENTS])
+    }:
+        _convict(body, comments, 1 - LEAST_STORY / (weights[body].prose or LEAST_STORY), weights, dropped)
     _convict(
         body, {e: found for e, marks in marked.items() if (found := certain(marks))}, CERTAIN_SHARE, weights, dropped
     )

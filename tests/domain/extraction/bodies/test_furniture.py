@@ -153,6 +153,12 @@ def test_consent_goes_however_long_it_is_and_a_page_of_recipes_stays():
     assert "Sentence" in cleared(f"<div class=cookie-recipe>{STORY}</div>")
 
 
+def test_comments_go_however_many_there_are_unless_they_are_all_that_there_is():
+    comments = f"<div id=comments>{NOTE * 60}</div>"
+    assert cleared(f"<article>{STORY}</article>{comments}") == cleared(STORY)
+    assert "furniture" in cleared(f"<h1>Notes</h1>{NOTE}{comments}")
+
+
 def test_comments_are_the_posts_of_a_thread():
     tree = parse_html(f"<html><body><p>{NOTE}</p>{STORY}<div class=comment>{NOTE}</div></body></html>")
     assert tree is not None
