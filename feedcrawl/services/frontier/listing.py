@@ -96,7 +96,11 @@ def _due(frontier: Frontier, found: Sequence[tuple[Task, History]]) -> dict[str,
 
 def content_hashes(articles: Articles, found: Sequence[tuple[Task, History]]) -> dict[str, str]:
     """The hash of the text of each article that is stored, by uid, in one round trip."""
-    uids = [task.id for task, history in found if task.kind == "article" and history.fetch_count]
+    uids = [
+        task.id
+        for task, history in found
+        if task.kind == "article" and (history.fetch_count or history.status == "fetched")
+    ]
     outlines = articles.outlines(uids, ["content_hash"]) if uids else []
     return {uid: each["content_hash"] for uid, each in zip(uids, outlines, strict=True) if each.get("content_hash")}
 

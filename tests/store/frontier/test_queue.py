@@ -1169,6 +1169,15 @@ def test_the_status_of_a_url(frontier, clock):
     assert (task.url, task.payload, history.last_error) == ("https://one.example/a", {}, "http_500")
 
 
+@pytest.mark.parametrize(("status", "reason"), [("dead", "robots_blocked"), ("fetched", "already_stored")])
+def test_a_task_that_ends_without_a_request_was_not_fetched(frontier, clock, status, reason):
+    frontier.enqueue([article()])
+    frontier.done(take_one(frontier), status=status, reason=reason)
+    _, history = frontier.find("a")
+    assert (history.status, history.reason, history.updated_at) == (status, reason, clock.ms)
+    assert (history.fetch_count, history.last_fetched_at) == (0, None)
+
+
 @pytest.mark.parametrize("state", ["pending", "delayed", "leased", "ended"])
 def test_remove(frontier, clock, state):
     frontier.enqueue([article("a"), article("b", priority=1)], delay_sec=60 if state == "delayed" else 0)

@@ -1,6 +1,8 @@
 -- done: ARGV = clock, then for each task: id, token, status, reason, delay ms, patch JSON, commit JSON, signal ('' if
 --   released before), dead letter (0|1), http status, recovered ms ('' = none) -> ['done' | 'rescheduled' | 'lost'…]
 local PARTS = 11
+-- Reasons of tasks that end without a request.
+local UNFETCHED = {already_stored = true, robots_blocked = true}
 
 -- Runs an ending's commands and signal. This is done for all endings before any lease is dropped, so that a command that
 -- fails ends no task.
@@ -29,8 +31,10 @@ local function conclude(ending, holder, task, now)
   drop_lease(ending.id, holder, now)
   if not task then return 'lost' end
   merge(task, cjson.decode(ending.patch))
-  task.fetch_count = (task.fetch_count or 0) + 1
-  task.last_fetched_at = now
+  if not UNFETCHED[ending.reason] then
+    task.fetch_count = (task.fetch_count or 0) + 1
+    task.last_fetched_at = now
+  end
   if ending.status == 'pending' or task.again_queued then
     note_away(holder.host, task, ending.recovered, now)
     return reschedule(task, ending.reason, ending.delay, now)
