@@ -78,8 +78,8 @@ class Page:
     @cached_property
     def short_lines(self) -> str:
         """The lines of the page that are too short for prose, without case; no notices of rights."""
-        short = (line for line in self.lines if len(line) < MAX_SHORT_LINE and not RIGHTS.search(line))
-        return "\n".join(short).casefold()
+        short = (line.casefold() for line in self.lines if len(line) < MAX_SHORT_LINE)
+        return "\n".join(line for line in short if "©" not in line and "(c)" not in line and "copyright" not in line)
 
     @cached_property
     def common_words(self) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -57,6 +58,7 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     """
     publisher = {squeezed(name) for name in site_names(page)}
     found: dict[str, list[str]] = {}
+    signature = cache(partial(plain_byline, page))
     for source, names in author_sources(page, feed):
         found[source] = list(names)
         if source == "meta elements":
@@ -66,9 +68,9 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
         if not is_news(page):
             others = [name for name in others if not is_organization(name)]
         if others and not is_news(page) and not any(_is_shown(name, page) for name in others):
-            others = plain_byline(page) or others
+            others = signature() or others
         if others:
-            others = _as_signed(others, plain_byline(page))
+            others = _as_signed(others, signature())
             return tuple((_beside_person(others, publisher) if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
     return _signing_publisher(page, publisher, found)
 

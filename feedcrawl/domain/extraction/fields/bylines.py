@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.fields.marked import AUTHOR_PAGE, MAX_BYLINE_LENGTH
@@ -14,6 +13,7 @@ from feedcrawl.domain.extraction.fields.signing_words import (
     REPORTER_AFTER,
     SIGNED,
     SIGNED_AFTER_DATE,
+    SIGNING,
     TITLED,
     is_label,
     unglued,
@@ -49,6 +49,7 @@ _NO_ACCOUNTS = frozenset({
 })  # fmt: skip
 _MAX_ALONE = 3  # words; longer lines are headings of rubrics as often as names
 _MAX_BESIDE, _MAX_LATE, _MIN_PROSE, _MAX_STANDFIRST = 60, 100, 100, 250
+_MAX_PREPOSITION = 8  # letters
 _PARTS = re.compile(r"\s*[|•·]\s*")
 _BETWEEN = " ,-\u2013\u2014/"
 _IN_SECTION = re.compile(r"\s(?:in|en|dans)\s(?=[^\W\d_a-z])")  # "Ann Lee in Harbours"
@@ -64,7 +65,7 @@ def plain_byline(page: Page) -> list[str]:
     for whole, after in zip(lines, [*lines[1:], ""], strict=False):
         line = _OTHERS_WORK.split(whole)[0]
         linked = [name for name in authors if name in line]
-        signed = _signatories(line) or _dated_first_name(line, after)
+        signed = _signatories(line, after)
         if linked or signed:
             return linked if len(linked) >= len(signed) else signed
     return []
@@ -91,16 +92,16 @@ def _may_sign(text: str) -> bool:
 
 def late_byline(page: Page) -> list[str]:
     """The names in the first line anywhere on the page that says who wrote the text: "Author: Ann Lee"."""
-    short = [unglued(line) for line in _joined(page.lines) if len(line) < _MAX_LATE]
-    signed = (_signatories(line, LABELLED) or _dated_first_name(line, "", LABELLED) or _titled(line) for line in short)
-    return next(filter(None, signed), None) or _labelled(page.lines)
+    lines = [line for line in _joined(page.lines) if len(line) < _MAX_LATE and SIGNING.match(lowered(line))]
+    signed = (_signatories(unglued(line), "", LABELLED) or _titled(line) for line in lines)
+    return next(filter(None, signed), None) or _labelled(lines)
 
 
 def _labelled(lines: list[str]) -> list[str]:
-    """The names in the line after a mere "By", if all such lines of a page have the same: teasers have others."""
-    after = {tuple(_listed(name)) for label, name in pairwise(lines) if is_label(label)}
-    signed = [names for names in after if all(map(is_person, names))]
-    return list(signed[0]) if len(signed) == 1 else []
+    """The names in the lines "By: Ann Lee", if all such lines of a page have the same: teasers have others."""
+    signed = {tuple(_signatories(line)) for line in lines if ":" in line[:_MAX_PREPOSITION]}
+    found = [names for names in signed if names]
+    return list(found[0]) if len(found) == 1 else []
 
 
 def _titled(line: str) -> list[str]:
@@ -205,23 +206,23 @@ def _joined(lines: list[str]) -> list[str]:
     return joined
 
 
-def _dated_first_name(line: str, after: str, *signatures: re.Pattern[str]) -> list[str]:
-    """The first name that signs with a date: "by Amanda" before "Dec 20, 2025", "Posted by David at 3 May 2025"."""
-    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(lowered(line)))), None)
-    if signed is None:
-        return []
-    name = _SIGNATURE_ENDS.split(line[signed.end() :])[0].strip(" ,")
-    beside = line[signed.end() + len(name) :].strip() or after
-    is_dated = SPELT.search(beside) is not None and len(beside) <= _MAX_BESIDE
-    is_name = name.isalpha() and name.istitle() and name.lower() not in _NO_ACCOUNTS
-    return [name] if is_dated and is_name and any(split_names(name)) else []
-
-
-def _signatories(line: str, *signatures: re.Pattern[str]) -> list[str]:
-    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(lowered(line)))), None)
-    if RIGHTS.search(line):
-        return []
+def _signatories(line: str, after: str = "", *signatures: re.Pattern[str]) -> list[str]:
+    """The persons who sign in a line, or the first name that signs with a date, in the line or `after` it."""
+    small = lowered(line)
+    signed = next((match for pattern in signatures or _SIGNATURES if (match := pattern.match(small))), None)
     if signed is None:
         reporter = REPORTER_AFTER.match(line)
         return [reporter[1]] if reporter else []
-    return [name for name in split_names(_SIGNATURE_ENDS.split(line[signed.end() :])[0]) if is_person(name)]
+    if RIGHTS.search(line):
+        return []
+    text = line[signed.end() :]
+    names = _SIGNATURE_ENDS.split(text)[0]
+    return list(filter(is_person, split_names(names))) or _dated_first_name(
+        names.strip(" ,"), text[len(names) :] or after
+    )
+
+
+def _dated_first_name(name: str, beside: str) -> list[str]:
+    """A first name that signs with a date: "by Amanda" before "Dec 20, 2025", "Posted by David at 3 May 2025"."""
+    is_name = name.isalpha() and name.istitle() and name.lower() not in _NO_ACCOUNTS and any(split_names(name))
+    return [name] if is_name and len(beside) <= _MAX_BESIDE and SPELT.search(beside) else []

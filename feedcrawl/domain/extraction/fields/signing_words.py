@@ -65,6 +65,8 @@ _TITLES: Final = (
 )
 _BY: Final = "|".join((*_BEFORE, *_WROTE))
 _TITLED: Final = "|".join(_TITLES)
+SIGNING: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED})|.{{0,40}}기자")
+"""A line that may have an author, whichever word says so."""
 SIGNED: Final = re.compile(rf"^\W*(?:{_BY})\b[:\s]+")
 """In lower case, as all patterns here: a line that begins with an author's name after one of the words."""
 SIGNED_AFTER_DATE: Final = re.compile(
@@ -82,6 +84,7 @@ REPORTER_AFTER: Final = re.compile(
 )
 """A Korean signature, with the reporter's name before the word."""
 _GLUED_LABEL: Final = re.compile(rf"^\W*(?:{_BY})(?=[^\W\d_])")
+_TOUCHING: Final = re.compile(r"(?:[a-zß-ÿа-я]|[^\W\d_\u0000-\u04ff])(?=[A-ZÀ-ÞĀ-ſА-Я]|[^\W\d_\u0000-\u04ff])")
 _GLUED_END: Final = re.compile(
     r"(?<=[^\W\d_A-Z])(?=(?:Published|Updated|Posted|Last|Reviewed|Follow|Share|Veröffentlicht|Aktualisiert|Publié|Publicad"
     r"|Pubblicat|(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zä]*\.? \d))"
@@ -97,7 +100,7 @@ def is_label(text: str) -> bool:
 
 def unglued(line: str) -> str:
     """A signed line with a space where elements touch that stand apart on the screen: "ByAnn LeePublished"."""
-    label = _GLUED_LABEL.match(lowered(line))
+    label = _GLUED_LABEL.match(lowered(line)) if _TOUCHING.search(line, 0, _MAX_LABEL) else None
     if label is None or not (line[label.end()].isupper() and line[label.end() - 1].islower()):
         return line
     return f"{line[: label.end()]} {_GLUED_END.sub(' ', line[label.end() :])}"
