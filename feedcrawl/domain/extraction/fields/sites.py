@@ -23,6 +23,10 @@ SEPARATOR = re.compile(
     r"|(?<=[\u3000-\ud7af])[-–—]+(?=[\u3000-\ud7af])"
 )
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "å": "a", "é": "e", "è": "e"})
+_MIN_LABEL, _MIN_INITIALS = 5, 3  # letters; shorter words begin many hosts
+_SMALL_WORDS = frozenset(
+    {"of", "the", "and", "for", "a", "de", "la", "du", "des", "et", "und", "der", "die", "für", "y", "e"}
+)
 _OF_NEWS = {"news_keywords", "googlebot-news"}
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 
@@ -56,6 +60,22 @@ def is_front(url: str) -> bool:
     except ValueError:
         return False
     return bool(parts.netloc or parts.path) and parts.path in {"", "/"} and not parts.query
+
+
+def host_labels(url: str) -> frozenset[str]:
+    """The labels of a URL's host, without their punctuation."""
+    return frozenset(key(label) for label in (urlsplit(url).hostname or "").split(".")[:-1]) - {"www"}
+
+
+def is_of_host(name: str, hosts: frozenset[str]) -> bool:
+    """Whether a name is the site's by its host: its first word begins a label, or its initials are one.
+
+    "Harbour Internet Marketing" on harbouragency.example, "Mine Safety and Health Administration" on msha.example.
+    """
+    words = re.findall(r"\w+", name.lower())
+    initials = {"".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL_WORDS)}
+    is_begun = bool(words) and len(words[0]) >= _MIN_LABEL and any(host.startswith(words[0]) for host in hosts)
+    return is_begun or any(len(each) >= _MIN_INITIALS and each in hosts for each in initials)
 
 
 def is_news(page: Page) -> bool:

@@ -6,7 +6,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from feedcrawl.domain.extraction.fields.sites import SEPARATOR, is_front, is_news, key, site_keys, without_site
+from feedcrawl.domain.extraction.fields.sites import (
+    SEPARATOR,
+    host_labels,
+    is_front,
+    is_news,
+    is_of_host,
+    key,
+    site_keys,
+    without_site,
+)
 from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.text import fold, words
 
@@ -23,7 +32,11 @@ _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
 _HEADLINE = 3.5  # outweighs all other statements together
 _ABOUT = 0.3
-_LOOSE_END = re.compile(r"(?<=\S)(?:\s+[-|\u2013\u2014\u00b7]|\u00b6)$")  # a separator that nothing follows, an anchor
+# A separator that nothing follows, an anchor, an ornament; a mark before which nothing stands.
+_LOOSE_END = re.compile(
+    r"(?<=\S)(?:\s+[-|\u2013\u2014\u00b7\u22c6\u2605\u2606]|\u00b6)$|^(?:\u00bb(?![^\u00ab]*\u00ab)|[|\u00b7\u203a\u2022])\s+"
+)
+_NOTE = re.compile(r"\s+(?:[^\W\d_]+ ){0,3}(?:[^\W\d_]+\.? \d|\d+[./]|\d+$)|\s+\(.*\)(?:\s\d+)?$")
 _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
 
 
@@ -45,6 +58,8 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     """
     sites = site_keys(page)
     stated = [statement for statement in statements(page, feed, sites) if statement.text]
+    hosts = host_labels(page.url)
+    sites |= {key(part) for text, _ in stated for part in SEPARATOR.split(text)[1:] if is_of_host(part, hosts)}
     sites |= _signatures([text for text, _ in stated], sites)
     said = [Statement(without_site(text, sites), weight) for text, weight in stated]
     title = _LOOSE_END.sub("", elect(said) or "") or None
@@ -86,8 +101,9 @@ def elect(said: list[Statement]) -> str | None:
 
 
 def _meant(text: str, said: list[str]) -> str:
-    if [key(other) for other in said].count(key(text)) > 1:
-        return text
+    whole = next((other for other in said if _is_cut_at_quotation(text, other)), None)
+    if whole or [key(other) for other in said].count(key(text)) > 1:
+        return whole or text
     return _core(text, said) or next((other for other in said if _is_cut(text, other)), text)
 
 
@@ -99,11 +115,19 @@ def _core(text: str, said: list[str]) -> str | None:
 
 
 def _is_cut(text: str, whole: str) -> bool:
-    """Whether a text is the beginning of another: shortened, or ended by an unescaped quotation mark."""
+    """Whether a text is the beginning of another, shortened."""
     beginning = text.rstrip(" .…")
-    shortened = beginning != text or whole[len(beginning) :].lstrip().startswith('"')
+    return beginning != text and _begins(beginning, whole)
+
+
+def _is_cut_at_quotation(text: str, whole: str) -> bool:
+    """Whether a text ends where another has a quotation mark, which was not escaped in an attribute."""
+    return whole[len(text) :].lstrip().startswith('"') and _begins(text, whole)
+
+
+def _begins(beginning: str, whole: str) -> bool:
     start = key(beginning)
-    return shortened and len(beginning) < len(whole) and len(start) >= _MIN_CORE_LENGTH and key(whole).startswith(start)
+    return len(beginning) < len(whole) and len(start) >= _MIN_CORE_LENGTH and key(whole).startswith(start)
 
 
 def _signatures(said: list[str], sites: set[str]) -> set[str]:
@@ -122,11 +146,21 @@ def statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterato
     yield Statement(graph, 1.1)
     yield Statement(carried, 0.8)
     heading = _own_heading(page, f"{structured} {graph} {whole} {card} {carried}", sites)[:MAX_LENGTH]
+    heading = _without_note(heading, [without_site(text, sites) for text in (structured, graph, whole, carried)])
     is_headline = heading and _is_headline(page, heading, [structured, graph, whole, card, carried], sites)
     yield Statement(heading, _HEADLINE if is_headline else 0.45)
     yield Statement(card, 0.1 if structured or graph else 0.7)
     editors = _unlike(structured, graph, whole, sites)
     yield Statement(editors, 1.2) if editors else Statement(whole, 0.6)
+
+
+def _without_note(heading: str, stated: list[str]) -> str:
+    """A heading without what follows a text that two statements agree upon: a date, a count, in the same element."""
+    for text in stated:
+        rest = heading[len(text) :]
+        if text and heading.startswith(text) and _NOTE.match(rest) and stated.count(text) > 1:
+            return text
+    return heading
 
 
 def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | None:

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.sites import is_front, site_keys, without_site
+from feedcrawl.domain.extraction.fields.sites import host_labels, is_front, is_of_host, site_keys, without_site
 from feedcrawl.domain.extraction.page import read_page
 
 SITES = {"thedaily", "daily", "dailyexample"}
@@ -67,3 +67,19 @@ def test_is_front(url, front):
 def test_site_keys(head, body, keys):
     html = f"<html><head>{head}</head><body>{body}<p>{'text ' * 60}</p></body></html>"
     assert site_keys(read_page(html, "https://www.daily.example/a/story")) == keys
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "expected"),
+    [
+        ("Harbour Internet Marketing", "https://www.harbouragency.example/a", True),
+        ("Mine Safety and Health Administration", "https://www.msha.example/a", True),
+        ("University of Arts", "https://uoa.example/", True),
+        ("World Wide Web", "https://www.daily.example/", False),
+        ("Blog", "https://blog.daily.example/", False),
+        ("Sport", "https://www.daily.example/", False),
+        ("", "https://www.daily.example/", False),
+    ],
+)
+def test_names_after_which_a_host_is_called(name, url, expected):
+    assert is_of_host(name, host_labels(url)) is expected

@@ -100,6 +100,35 @@ def test_find_title(head, body, title):
     assert find_title(page(head, body), None) == title
 
 
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        # What follows in the h1 after a text that two statements agree upon: a date, a source, a count.
+        ("<h1>Ports of the sea <small>Posted on July 1, 2024 by ann</small></h1>", "Ports of the sea"),
+        ("<h1>Ports of the sea <i>(daily.example)</i> 87</h1>", "Ports of the sea"),
+        ("<h1>Ports of the sea and of the rivers</h1>", "Ports of the sea and of the rivers"),
+        # Ornaments at either end.
+        ("<h1>Ports of the sea ⋆</h1>", "Ports of the sea"),
+        ("<h1>» Ports of the sea</h1>", "Ports of the sea"),
+    ],
+)
+def test_what_is_no_headline_in_a_heading(body, title):
+    stated = "<title>Ports of the sea</title><meta property=og:title content='Ports of the sea'>"
+    assert find_title(page(stated, body), None) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Ports of all seas - Daily Sea Company of the North", "Ports of all seas"),
+        ("Ports of all seas - Daisies and more of the North", "Ports of all seas - Daisies and more of the North"),
+        ("»Ports« of the sea", "»Ports« of the sea"),
+    ],
+)
+def test_a_last_part_whose_first_word_begins_the_host(title, expected):
+    assert find_title(page(f"<title>{title}</title>"), None) == expected
+
+
 def test_the_heading_of_a_front_page_is_a_slogan():
     html = f"<title>Anna Lee | Ports by the sea</title><h1>Ports for all who love the sea</h1><p>{'text ' * 60}</p>"
     assert find_title(read_page(html, "https://www.daily.example/"), None) == "Anna Lee | Ports by the sea"
@@ -141,6 +170,8 @@ def test_unsigned(title, expected):
         ([("Another", 1), ("A long story", 0.5), ("A long story - Sport", 0.6)], "A long story"),
         ([("Another", 1), ("A long story", 0.5), ("A long sto...", 0.6)], "A long story"),
         ([("A long story - Sport", 0.5), ("A long story - Sport", 0.5), ("A long story", 0.9)], "A long story - Sport"),
+        ([('He said "no"', 0.6), ("He said", 1), ("He said", 0.5)], "He said"),
+        ([('The mayor said "no"', 0.6), ("The mayor said", 1), ("The mayor said", 0.5)], 'The mayor said "no"'),
         ([("Sport", 0.5), ("Sport - A long story", 0.6)], "Sport - A long story"),
         ([("", 1)], None),
         ([], None),
