@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Self
@@ -44,8 +45,13 @@ FRESH_SEC = 0.25
 """Seconds for which a reply of the frontier counts as current when the engine asks whether work is pending."""
 ANOTHERS_SEC = 60.0
 """Seconds beyond the linger time for which a task of another spider is left to that spider."""
-COLLECT_AFTER = (10_000, 10, 20)
+COLLECT_AFTER = (10_000, 3, 60)
 """Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected."""
+LEASED_FOR_EACH = 2
+"""The most tasks that a worker leases, for each request that it may send at a time: as many may be read, parsed and
+stored while others are downloaded. More would only wait, and make each collection of garbage longer. Redirected tasks
+that wait for the next turn of their host do not count.
+"""
 FILES = 4
 """The number of media files in progress at which no more are taken: the body of each is in memory."""
 READY = "frontier_ready"
@@ -67,6 +73,9 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._readiness = wired.readiness
         self.leases = wired.leases
         self._tracer = wired.tracer
+        self._most_leased = (
+            LEASED_FOR_EACH * crawler.settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
+        )  # 0: no limit
         self._pages = PlainPages(crawler)
         self._ready: deque[Request] = deque()
         self._waiting_turn: dict[str, CallLaterResult] = {}
@@ -246,8 +255,13 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._due_at = self._taken_at + rest
             self._wake_in(rest)
             return
+        room = self._most_leased - len(self.leases.leased) + len(self._waiting_turn)
+        if room <= 0:  # the next end of a task wakes the scheduler
+            self._taken_at = time.monotonic()
+            self._due_at = None
+            return
         try:
-            taken = self.leases.take(1 if network.is_silent else self._config.take_batch, self._lanes_now())
+            taken = self.leases.take(1 if network.is_silent else min(self._config.take_batch, room), self._lanes_now())
             network.tried()
             self._admit(taken.leases)
         except StoreUnavailable as error:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 import redis
 from scrapy import Request, Spider
+from scrapy.core.scraper import Scraper
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from feedcrawl import wiring
-from feedcrawl.crawl.scheduler import FILES, FrontierScheduler
+from feedcrawl.crawl.scheduler import FILES, LEASED_FOR_EACH, FrontierScheduler
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.settings import from_environment
 from feedcrawl.store.frontier.queue import Shard
@@ -52,6 +53,7 @@ class Crawler:
         self.engine: Any = self
         self.busy = False
         self.closed: list[str] = []
+        self.scraper = Scraper.__new__(Scraper)
         self._slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=lambda: None))
         self.scheduler = FrontierScheduler.from_crawler(self)
 
@@ -385,3 +387,17 @@ def test_closing_returns_what_is_held_and_deletes_nothing(run: Any, redis_client
     assert redis_client.hgetall("fc:{0}:holders") == {}
     assert redis_client.zcard("fc:{0}:leases") == 0
     assert len(redis_client.keys("fc:{0}:t:*")) == 5
+
+
+def test_a_worker_leases_no_more_tasks_than_it_can_work_on(run: Any) -> None:
+    async def body(scheduler: FrontierScheduler, _: Any) -> None:
+        scheduler.leases.enqueue([task(number) for number in range(5)])
+        await settled()
+        leased = list(scheduler.leases.leased.values())
+        assert len(leased) == 2 * LEASED_FOR_EACH
+        scheduler.leases.done(leased[0])
+        await settled()
+        assert len(scheduler.leases.leased) == 2 * LEASED_FOR_EACH
+        assert leased[0].id not in scheduler.leases.leased
+
+    run(body, CONCURRENT_REQUESTS=2)
