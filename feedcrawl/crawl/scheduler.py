@@ -19,6 +19,7 @@ from scrapy.utils.defer import _schedule_coro
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
+from feedcrawl.crawl.downloader import InTurnScraper
 from feedcrawl.crawl.plain_pages import PlainPages
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
@@ -105,6 +106,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self.leases.on_change = self._wake_in
         self._heartbeat = create_looping_call(self._beat)
         self._heartbeat.start(self._config.lease_sec / 3, now=False)
+        if self._crawler.engine is not None:
+            self._crawler.engine.scraper.__class__ = InTurnScraper  # which has no state of its own, nor a setting
         _spare_collections()
 
     def close(self, reason: str) -> None:
