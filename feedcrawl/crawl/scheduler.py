@@ -7,7 +7,6 @@ hangs the spider or ends it with status 0. So a timer of our own takes the tasks
 
 from __future__ import annotations
 
-import gc
 import logging
 import sys
 import time
@@ -19,6 +18,7 @@ from scrapy.utils.defer import _schedule_coro
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
+from feedcrawl.crawl import garbage
 from feedcrawl.crawl.downloader import InTurnScraper
 from feedcrawl.crawl.plain_pages import PlainPages
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
@@ -46,8 +46,6 @@ FRESH_SEC = 0.25
 """Seconds for which a reply of the frontier counts as current when the engine asks whether work is pending."""
 ANOTHERS_SEC = 60.0
 """Seconds beyond the linger time for which a task of another spider is left to that spider."""
-COLLECT_AFTER = (10_000, 3, 60)
-"""Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected."""
 LEASED_FOR_EACH = 2
 """The most tasks that a worker leases, for each request that it may send at a time: as many may be read, parsed and
 stored while others are downloaded. More would only wait, and make each collection of garbage longer. Redirected tasks
@@ -108,7 +106,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._heartbeat.start(self._config.lease_sec / 3, now=False)
         if self._crawler.engine is not None:
             self._crawler.engine.scraper.__class__ = InTurnScraper  # which has no state of its own, nor a setting
-        _spare_collections()
+        garbage.collect_less()
 
     def close(self, reason: str) -> None:
         """Give all leases back. Runs after the pipelines are closed; shared keys are never deleted."""
@@ -400,14 +398,3 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
 
 def _what(trouble: Trouble) -> str:
     return "disk" if isinstance(trouble, DiskUnavailable) else "store"
-
-
-def _spare_collections() -> None:
-    """Exempt the program's own objects from garbage collection, and collect less often.
-
-    A full collection visits every object: 100 ms in which the event loop stands still, and altogether a quarter of a
-    poll's processor time. The objects that a crawl creates are mostly freed by reference counting.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
