@@ -31,12 +31,19 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PARSERS = (
+    "feedcrawl.domain.discovery.choice",
     "feedcrawl.domain.entries.reading",
-    "feedcrawl.domain.sitemaps",
-    "feedcrawl.domain.extraction",
+    "feedcrawl.domain.extraction.reading",
+    "feedcrawl.domain.feeds.formats.document",  # the package imports its public names at their first use
+    "feedcrawl.domain.sitemaps.gaps",
+    "feedcrawl.domain.sitemaps.news",
+    "feedcrawl.domain.sites.links",
+    "feedcrawl.domain.sites.sources",  # the type of an argument
+    "feedcrawl.domain.subscriptions.lists",
     "readability",  # these two are imported by the extraction when a page first needs them: once for all children
     "trafilatura.core",
 )
+"""Modules that the children's server imports before it forks them: once for all children, and in shared memory."""
 _AHEAD = 2  # tasks in flight per child: one is worked on and one waits in the pipe, so that no child waits for the loop
 _LOOK_SEC = 1.0
 _POLL_SEC = 0.02

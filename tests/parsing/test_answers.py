@@ -2,7 +2,10 @@
 
 import ast
 import json
+import os
 import pickle
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -49,6 +52,33 @@ CALLS = {
     "gap": (read_document, SITEMAP, {"url": URL, "gap": Gap(FIRST_DAY - timedelta(days=9), FIRST_DAY, "")}),
     "like feeds": (feed_like_links, f'<a href="{URL}rss.xml">RSS</a>', {"url": URL}),
 }
+
+
+FIRST_CALLS = """
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from feedcrawl.parsing.pool import PARSERS
+for name in PARSERS:
+    import_module(name)
+known = set(sys.modules)
+spec = spec_from_file_location("calls", sys.argv[1])
+calls = module_from_spec(spec)
+spec.loader.exec_module(calls)
+for function, document, named in calls.CALLS.values():
+    try:
+        function(document.encode() if isinstance(document, str) else document, **named)
+    except ValueError:
+        pass
+print(*sorted(name for name in set(sys.modules) - known if name.partition(".")[0] in {"feedcrawl", "lxml"}))
+"""
+
+
+def test_children_are_forked_with_all_that_they_run() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", FIRST_CALLS, __file__]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert ran.stdout.split() == []
 
 
 @pytest.mark.parametrize("name", CALLS)
