@@ -86,6 +86,9 @@ def canonical_text(tree: _Element, *, captions: bool = True) -> str:
 
 def text_of(element: _Element) -> str:
     """The text of an element as one line."""
+    if element.tag in _PLAIN and not len(element):
+        line = fold(element.text or "")
+        return line if line.strip(" |") else ""
     return canonical_text(element).replace("\n", " ")
 
 

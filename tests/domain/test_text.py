@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.markup import parse_html
-from feedcrawl.domain.text import canonical_text, fold, lowered, plain_text, squeezed, words
+from feedcrawl.domain.text import canonical_text, fold, lowered, plain_text, squeezed, text_of, words
 
 BLOCKS = [
     ("<p>one</p><p>two</p>", "one\ntwo"),
@@ -112,3 +112,21 @@ def test_lowered_text_is_as_long() -> None:
 @given(st.text())
 def test_each_letter_of_lowered_text_stands_where_it_stood(text: str) -> None:
     assert len(lowered(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<a>One  line\nof \u00ad text</a>", "One line of text"),
+        ("<a> | </a>", ""),
+        ("<a></a>", ""),
+        ("<a>One<b>two</b>three</a>", "Onetwothree"),
+        ("<span>One<br>two</span>", "One two"),
+        ("<button>One</button>", ""),
+        ("<li>One</li>", "- One"),
+    ],
+)
+def test_text_of(html, text):
+    tree = parse_html(f"<body>{html}tail</body>")
+    assert tree is not None
+    assert text_of(next(tree.iterdescendants("a", "span", "button", "li"))) == text

@@ -103,8 +103,9 @@ def trim(
 
 
 def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) -> None:
-    for element in reversed(weights):
-        weight = weights[element]
+    for element, weight in reversed(weights.items()):
+        if not weight.total:
+            continue
         tag = element.tag
         if tag not in INLINE:
             weight.value += _line_value(tag, weight)

@@ -99,8 +99,11 @@ def _is_marked(element: HtmlElement) -> bool:
     attributes = element.keys()
     if not attributes or element.tag in _NO_MARK:
         return False
-    stated = (element.get(name, "") for name in ("rel", "itemprop") if name in attributes)
-    return _is_byline_named(names(element)) or any("author" in value.split() for value in stated)
+    return (
+        _is_byline_named(names(element))
+        or ("rel" in attributes and "author" in element.get("rel").split())
+        or ("itemprop" in attributes and "author" in element.get("itemprop").split())
+    )
 
 
 def _is_box(element: HtmlElement, most: int = MAX_ELEMENTS) -> bool:
