@@ -129,8 +129,7 @@ def names_it(sitemap: Sitemap, named: Iterable[str]) -> bool:
 def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
     """A task for each URL found, with the reason why a known URL comes again."""
     sitemap = poll.sitemap
-    stray = poll.news.parts if poll.news is not None else ()
-    for found in stray or poll.found:
+    for found in poll.found:
         try:
             wish = ArticleWish(
                 "sitemap",
@@ -163,8 +162,9 @@ def parts(poll: SitemapPoll) -> Iterator[tuple[Sitemap, Again]]:
     """The parts of an index, or those that a urlset lists against the schema, each with the reason why a known part is
     read ahead of its schedule.
     """
-    sitemap = poll.sitemap
-    for found in poll.found:
+    sitemap, news = poll.sitemap, poll.news
+    listed = news.parts if news is not None and news.kind != "index" else poll.found
+    for found in listed:
         try:
             url = resolve(found.url)
         except InvalidUrl:

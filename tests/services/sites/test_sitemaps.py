@@ -170,6 +170,19 @@ def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Sto
     assert stores.sitemaps.known(SITEMAP, "a.test", "20261128").today == 0
 
 
+@pytest.mark.parametrize("listed", [(), ("x", "y")])
+def test_a_urlset_with_sitemaps_in_it_brings_articles_and_parts(stores: Stores, listed: tuple[str, ...]) -> None:
+    parts = (Found("http://a.test/p.xml"), Found("http://a.test/q.xml"))
+    made = poll(stores.lease(), news=news(*listed, parts=parts))
+    asyncio.run(stores.commits.commit(made, decision(made)))
+    tasks = [each.task for each in stores.leases.take(9, ("poll", "page")).leases]
+    assert sorted((task.kind, task.url) for task in tasks) == [
+        *(("article", f"http://a.test/{name}") for name in listed),
+        ("sitemap", "http://a.test/p.xml"),
+        ("sitemap", "http://a.test/q.xml"),
+    ]
+
+
 def test_a_part_that_has_changed_is_looked_at_before_its_time(stores: Stores) -> None:
     part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
     stores.sitemaps.add([(part, "a.test/p.xml")])
@@ -239,4 +252,5 @@ def test_an_unusable_url_stops_no_other() -> None:
     lease = Lease(Task("sitemap:s", "sitemap", "http://a.test/sitemap.xml", "a.test"), History(), "1")
     made = poll(lease, news=replace(news(), found=(Found("http://a b/"), Found("http://a.test/x", edited=True))))
     assert [(task.url, again) for task, again in sitemaps.article_tasks(made)] == [("http://a.test/x", "edited")]
-    assert [part.url for part, _ in sitemaps.parts(made)] == ["http://a.test/x"]
+    index = poll(lease, news=replace(news(kind="index"), found=made.found))
+    assert [part.url for part, _ in sitemaps.parts(index)] == ["http://a.test/x"]
