@@ -16,11 +16,12 @@ _MOST_LEVELS = 3
 _MAX_LEAD_LENGTH = 400
 # What announces other articles, the site's sections, or buttons, rather than what the text speaks of.
 _ELSEWHERE_WORDS = (
-    r"\b(?:relat|recommend|popular|trending|recent|categor|follow|subscri|sponsor|navigation|contact)",
+    r"\b(?:relat|recommend|popular|trending|recent|categor|follow(?!ing\b)|subscri|sponsor|navigation|contact)",
     r"^more\b|\bmore (?:from|on|in|about|to|like|stories|news|articles|posts)|\b(?:read|see|up) (?:more|also|next)\b",
     r"\balso (?:read|see|like|on|in)\b|\byou (?:may|might|can) |\bmost (?:read|viewed)|\b(?:filed under|posted in)",
     r"\b(?:latest|tags?|share|newsletter|previous|next|archives?|comments?|menu|contents?|topics?|quick links)\b",
-    r"\b(?:similar|about|stories|articles?|posts|news|audios?|videos?|jump to|in this (?:story|post|section|issue))\b",
+    r"^about\b|\b(?:similar|stories|articles?|posts|news|audios?|videos?|jump to)\b",
+    r"\bin this (?:story|post|section|issue)\b",
     r"\b(?:mehr|lesen|artikel|teilen|themen?|zum thema)\b|\b(?:weiter|verwandt|ähnlich|neueste|beliebt|schlagw)",
     r"\b(?:inhalt|aktuell|auch interess|empfehl|empfiehl)",
     r"\b(?:lire|voir aussi|sur le même|à découvrir|sommaire|partage)",

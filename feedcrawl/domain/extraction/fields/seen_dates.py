@@ -93,11 +93,20 @@ def _has_month_first(page: Page) -> bool:
     return language == "en-us" or (parts.hostname or "").rpartition(".")[2] not in _DAY_FIRST
 
 
+def is_named_for_change(element: HtmlElement) -> bool:
+    """Whether the names of an element speak of a change, and not of publication too."""
+    named = _named(element)
+    return UPDATED.search(lowered(named)) is not None and not _PUBLISHED.search(named)
+
+
+def _named(element: HtmlElement) -> str:
+    return f"{names(element)} {element.get('itemprop') or ''}"
+
+
 def is_of_change(element: HtmlElement) -> bool:
     """Whether an element has the day of a change, by its names or by the words before it in its line."""
-    named = f"{names(element)} {element.get('itemprop') or ''}"
-    if UPDATED.search(lowered(named)):
-        return not _PUBLISHED.search(named)
+    if UPDATED.search(lowered(_named(element))):
+        return is_named_for_change(element)
     before, parent = element.getprevious(), element.getparent()
     if before is None:
         said = (parent.text or "") if parent is not None else ""

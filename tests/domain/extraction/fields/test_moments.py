@@ -133,6 +133,13 @@ def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread(
             day(3, 1),
             None,
         ),
+        (
+            "<p><span class=updated>March 5, 2026</span> <span class=published>March 1, 2026</span></p>",
+            day(3, 1),
+            day(3, 5),
+        ),
+        ("<p class=last-modified>March 5, 2026</p><p class=info>March 1, 2026</p>", day(3, 1), day(3, 5)),
+        ("<p><b class=label>News</b> <span class='date updated'>March 1, 2026</span></p>", day(3, 1), None),
         ("<time class='published updated' datetime=2026-03-01>1</time>", day(3, 1), None),
         ("<time class='entry-date updated' datetime=2026-03-05>March 5, 2026</time>", day(3, 5), None),
         ("<time itemprop=dateModified datetime=2026-03-05>5</time><p>March 1, 2026</p>", day(3, 1), None),
