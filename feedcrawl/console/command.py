@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import gc
 import re
+import signal
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -19,6 +22,7 @@ from feedcrawl.hints import missing, program
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
     from types import ModuleType
 
     from scrapy.settings import BaseSettings
@@ -42,7 +46,8 @@ class WithWork(ScrapyCommand):
         """The module, imported at the first use; without a package of the extra the command ends with a hint."""
         gc.disable()  # imports leave little garbage, and a collection among them costs a tenth of a short command
         try:
-            return import_module(self.work_module)
+            with _ended_by_interrupt():
+                return import_module(self.work_module)
         except ModuleNotFoundError as error:
             if self.extra is None:
                 raise
@@ -93,6 +98,19 @@ class WithoutStores(WithWork):
         super().process_options(args, opts)
         assert self.settings is not None
         without_stores(self.settings)
+
+
+@contextmanager
+def _ended_by_interrupt() -> Iterator[None]:
+    """Ctrl-C ends the process at once, without a traceback, while nothing has begun that must be finished."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def unknown_option(word: str, parser: ArgumentParser) -> str:

@@ -16,6 +16,9 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientFactory,
     _LenientHTTPClientParser,
 )
+from service_identity import VerificationError
+from service_identity.pyopenssl import extract_patterns
+from twisted.internet import _sslverify
 from twisted.internet.error import ConnectBindError, DNSLookupError
 from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
@@ -31,8 +34,12 @@ from feedcrawl.outgoing.addresses import guarded_addresses
 from feedcrawl.rendering import renderer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from OpenSSL.crypto import X509
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
+    from service_identity.hazmat import CertificatePattern
     from twisted.internet.defer import Deferred
     from twisted.web._newclient import Request as TwistedRequest
     from twisted.web.client import HTTPConnectionPool
@@ -137,6 +144,17 @@ class LimitedHeaders:
         self._pool._factory = _LimitedFactory  # noqa: SLF001 - as Scrapy's handler itself does
 
 
+def names_of(certificate: X509) -> Sequence[CertificatePattern]:
+    """The names for which a certificate is valid (RFC 6125); VerificationError if it has none.
+
+    Twisted accepts a certificate without names of whatever host, if an authority has signed it, and prints a traceback.
+    """
+    names = extract_patterns(certificate)
+    if not names:
+        raise VerificationError([])
+    return names
+
+
 class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
     """Value for DOWNLOAD_HANDLERS, `http` and `https`. Requests with `meta["playwright"]` go to the browser.
 
@@ -145,6 +163,7 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        vars(_sslverify)["extract_patterns"] = names_of
         self._of = crawler
         self._how: dict[str, Any] = {
             "contextFactory": self._contextFactory,

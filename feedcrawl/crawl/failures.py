@@ -85,6 +85,8 @@ def sentence(error: BaseException | None) -> str:
     name = failure_name(error)
     if name == "tls":
         return f"no secure connection: {_tls_reason(error)}"
+    if isinstance(error, ours.AddressRefused):
+        return error.detail
     return _SENTENCES.get(name) or str(error) or type(error).__name__
 
 

@@ -106,7 +106,8 @@ class Shutdown:
         returned = self._wired.leases.give_all_back("shutdown")
         if self._wired.leases.abandoned:
             self._crawler.stats.set_value(UNRETURNED, self._wired.leases.abandoned)
-        logger.warning("drain_left", extra={"leases": returned})
+        if returned or self._wired.leases.abandoned:
+            logger.warning("drain_left", extra={"leases": returned})
         self._wired.close()
 
 

@@ -1,5 +1,6 @@
 """What `scrapy COMMAND --help` says, alike for all commands."""
 
+import signal
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -45,6 +46,19 @@ def test_usage_names_the_program_that_runs(name: str, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", sorted({*NAMES, *SCRAPYS} - {"fetch"}))
 def test_the_work_of_a_command_is_a_module_of_its_own(name: str) -> None:
     assert import_module(MODULES[name].Command.work_module)
+
+
+def test_an_interrupt_during_imports_ends_the_process_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "slow_work.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    code = "from feedcrawl.commands.feeds import Command; Command.work_module = 'slow_work'; Command().work"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=REPOSITORY,
+        env={"PYTHONPATH": f"{REPOSITORY}:{tmp_path}"},
+        capture_output=True,
+    )
+    assert (ran.returncode, ran.stderr) == (-signal.SIGINT, b"")
 
 
 def test_a_command_that_is_not_run_imports_no_work() -> None:

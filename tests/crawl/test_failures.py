@@ -152,6 +152,7 @@ UNTRUSTED = SSL.Error([("SSL routines", "", "certificate verify failed")])
         (VerificationError([]), TLS.format("the certificate is for another host")),
         (failed(SSL.Error()), TLS.format("the handshake failed")),
         (failed(net.ConnectionLost()), "its server closed the connection before the response was complete"),
+        (ours.AddressRefused("a.test can only be an internal name"), "a.test can only be an internal name"),
         (ours.RedirectRefused("redirect_loop", "1 at http://a.test/"), "redirect_loop: 1 at http://a.test/"),
         (ValueError("a bug"), "a bug"),
         (ValueError(), "ValueError"),

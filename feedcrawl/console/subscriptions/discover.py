@@ -164,7 +164,8 @@ class DiscoverSpider(Spider):
             return response
         detail = status_sentence(response.status)
         if response.status == UNAUTHORIZED:
-            detail = login_wanted(scheme=auth_scheme(response), sent=bool(private), program=program())
+            scheme = auth_scheme(response)
+            detail = login_wanted(scheme=scheme, sent=bool(private), program=program(), subscribed=False)
         return Looked(url, code=f"http_{response.status}", detail=detail)
 
     async def _read(self, response: Response) -> Candidate | tuple[str, str]:

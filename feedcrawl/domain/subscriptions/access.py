@@ -122,11 +122,13 @@ def _line(line: str) -> Header:
     return header(name, value) if value[:1].isspace() or not _VALUE.fullmatch(value) else basic(name, value)
 
 
-def login_wanted(*, scheme: str | None, sent: bool, program: str = "scrapy") -> str:
-    """What to do about a response 401: the sentence for journal and log. `scheme` is the one of WWW-Authenticate,
-    `program` the one that the user runs.
+def login_wanted(*, scheme: str | None, sent: bool, program: str = "scrapy", subscribed: bool = True) -> str:
+    """What to do about a response 401: the sentence for journal, log and command. `scheme` is the one of
+    WWW-Authenticate, `sent` whether headers of the user were sent, `program` the one that the user runs.
     """
     asks = f"the server asks for a login{f' ({scheme})' if scheme else ''}"
+    if not subscribed:
+        return f"{asks}{' and refuses the given one' if sent else ''}: `{program} subscribe --login USER:PASSWORD URL`"
     if sent:
         return f"{asks} and refuses the headers stored for this feed: `{program} feeds login FEED` replaces them"
     return f"{asks}: `{program} feeds login FEED USER:PASSWORD` stores one"

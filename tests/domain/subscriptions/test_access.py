@@ -109,8 +109,13 @@ def test_headers_are_read_from_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "sent", "part"),
-    [("Basic", False, "asks for a login (Basic): `scrapy feeds login"), (None, True, "refuses the headers stored")],
+    ("scheme", "sent", "subscribed", "part"),
+    [
+        ("Basic", False, True, "asks for a login (Basic): `scrapy feeds login"),
+        (None, True, True, "refuses the headers stored"),
+        ("Basic", False, False, "asks for a login (Basic): `scrapy subscribe --login USER:PASSWORD URL`"),
+        (None, True, False, "asks for a login and refuses the given one: `scrapy subscribe --login"),
+    ],
 )
-def test_401_says_what_to_do(scheme: str | None, sent: bool, part: str) -> None:
-    assert part in login_wanted(scheme=scheme, sent=sent)
+def test_401_says_what_to_do(scheme: str | None, sent: bool, subscribed: bool, part: str) -> None:
+    assert part in login_wanted(scheme=scheme, sent=sent, subscribed=subscribed)
