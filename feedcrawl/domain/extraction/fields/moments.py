@@ -22,8 +22,9 @@ from feedcrawl.domain.extraction.fields.seen_dates import (
     UPDATED,
     WRITTEN,
     date_in,
-    is_named_for_change,
     is_of_change,
+    named_changes,
+    without,
 )
 from feedcrawl.domain.extraction.fields.sites import is_news
 from feedcrawl.domain.extraction.kinds import THREADS
@@ -180,25 +181,12 @@ def _near_headline(page: Page) -> Iterator[str | None]:
     if at is None:
         return
     near = [line for line in (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at])) if len(line) <= _MAX_TEXT]
-    changes = list(_named_changed(page))
-    others = [_without(line, changes) for line in near] if changes else []
+    changes = list(named_changes(page))
+    others = [without(line, changes) for line in near] if changes else []
     parts = (part for line in (*others, *near) for part in _PARTS.split(line))
     yield from (
         date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(lowered(part))
     )
-
-
-def _named_changed(page: Page) -> Iterator[str]:
-    """The dates that readers see in elements that are named for the last change (`class="updated"`)."""
-    for element in page.tree.iter("time", "span", "div", "p", "li", "abbr"):
-        if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= _MAX_DATED:
-            yield text
-
-
-def _without(line: str, parts: list[str]) -> str:
-    for part in parts:
-        line = line.replace(part, " ")
-    return line
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
@@ -227,8 +215,8 @@ def _shown_changed(page: Page) -> Iterator[str | None]:
     lines, at = page.lines, page.headline_at
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
     yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(lowered(line))))
-    changes = list(_named_changed(page))
-    if any(date_in(_without(line, changes), page) for line in near if len(line) <= _MAX_TEXT):
+    changes = list(named_changes(page))
+    if any(date_in(without(line, changes), page) for line in near if len(line) <= _MAX_TEXT):
         yield from (date_in(text, page) for text in changes if any(text in line for line in near))
 
 

@@ -8,9 +8,11 @@ from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.bodies.weights import names
 from feedcrawl.domain.extraction.page import RIGHTS
-from feedcrawl.domain.text import lowered, raw_text
+from feedcrawl.domain.text import lowered, raw_text, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.page import Page
@@ -56,7 +58,7 @@ _SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
 _YEAR_FIRST = re.compile(r"(\d{4})[./]\s?(\d{1,2})[./]\s?(\d{1,2})")
 _LOCALE_IN_PATH = re.compile(r"/en[-_]([a-z]{2})(?:/|$)")
 _DAY_FIRST = frozenset({"uk", "au", "nz", "ie", "in", "za", "sg", "hk", "my", "pk", "ng", "ke", "eu"})
-_MARGIN = 40
+_MARGIN, _MAX_DATED = 40, 70
 
 
 def date_in(text: str, page: Page) -> str | None:
@@ -113,3 +115,17 @@ def is_of_change(element: HtmlElement) -> bool:
     else:
         said = before.tail if (before.tail or "").strip() else raw_text(before)
     return UPDATED.search(lowered((said or "")[-_MARGIN:])) is not None
+
+
+def named_changes(page: Page) -> Iterator[str]:
+    """The dates that readers see in elements that are named for the last change (`class="updated"`)."""
+    for element in page.tree.iter("time", "span", "div", "p", "li", "abbr"):
+        if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= _MAX_DATED:
+            yield text
+
+
+def without(line: str, parts: Iterable[str]) -> str:
+    """A line without some of its parts."""
+    for part in parts:
+        line = line.replace(part, " ")
+    return line
