@@ -43,6 +43,7 @@ def _patterns(ends: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _AROUND_URLS: Final = r"\"'<>\\`"
+_HARMLESS: Final = re.compile(r"https?://[a-z0-9.-]+(?::\d{1,5})?(?:/[\w./~-]*)?", re.IGNORECASE | re.ASCII)
 _ONE_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//\S*\Z", re.IGNORECASE)
 _NO_SCHEME: Final = re.compile(r"(?!https?:)([\w.~%+-]+):[^\s/@]+(@[\w.\[\]:-]+(?:[/?#]\S*)?)\Z")
 
@@ -56,7 +57,7 @@ def without_secrets(text: str) -> str:
     # Every value of a log line and of a journal line comes here: most can be seen to have no secret.
     has_slash, encoded = "/" in text or "http" in text.lower(), "%" in text
     at = "@" in text
-    if not (at or encoded or "=" in text or (has_slash and text.count(":") > 1)):
+    if not (at or encoded or "=" in text or (has_slash and text.count(":") > 1)) or _HARMLESS.fullmatch(text):
         return text
     userinfo, parameter = _patterns("" if _ONE_URL.match(text) else _AROUND_URLS)
     if (has_slash or encoded) and (at or encoded or text.count(":") > 1):

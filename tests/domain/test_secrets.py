@@ -15,6 +15,8 @@ from feedcrawl.domain.secrets import record_without_secrets, without_secrets
         ("see //ann:pw@a.test/", "see //ann:***@a.test/"),
         ("no URL, a@b.test and x=1", "no URL, a@b.test and x=1"),
         ("http://a.test/feed?page=2#top", "http://a.test/feed?page=2#top"),
+        ("http://a.test:8080/~ann/feed.xml", "http://a.test:8080/~ann/feed.xml"),
+        ("http://a.test:8080", "http://a.test:8080"),
         ("http://a.test:8080/@ann/feed?x=1", "http://a.test:8080/@ann/feed?x=1"),
         ("http://[2001:db8::1]:80/@x", "http://[2001:db8::1]:80/@x"),
         ("http://[2001:db8::1]/x", "http://[2001:db8::1]/x"),
