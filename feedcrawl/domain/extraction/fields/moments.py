@@ -18,12 +18,17 @@ from feedcrawl.domain.extraction.fields.carried_dates import (
 )
 from feedcrawl.domain.extraction.fields.seen_dates import (
     LABELLED,
+    MARGIN,
+    MAX_DATED,
+    MAX_SENTENCE,
+    MAX_TEXT,
     SPELT,
     UPDATED,
     WRITTEN,
     date_in,
     is_of_change,
     named_changes,
+    said_published,
     without,
 )
 from feedcrawl.domain.extraction.fields.sites import is_news
@@ -54,6 +59,8 @@ _MODIFIED_METAS = (
     "articlemodifiedtime", "ogupdatedtime", "ogarticlemodifiedtime", "datemodified", "dctermsmodified",
     "dcdatemodified", "articleupdated", "revised", "lastmodified", "modified",
 )  # fmt: skip
+# Sources whose dates nothing says to be of publication: not later than the change that the page shows.
+_UNSAID = frozenset({"elements named for a date", "dated lines", "JSON in scripts", "JSON in attributes"})
 _is_date_named = in_names(
     re.compile(
         r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"
@@ -67,7 +74,6 @@ _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # in 11/03/17 
 _AWHILE = timedelta(days=1.5)  # zones apart
 _DIGITS = re.compile(r"\d{4}|\d[./]\d")
 _PARTS = re.compile(r"\s*[|•·]\s*")
-_MARGIN, _MAX_DATED, _MAX_SENTENCE = 40, 70, 600
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _is_elsewhere_named = in_names(
     re.compile(
@@ -76,7 +82,6 @@ _is_elsewhere_named = in_names(
     )
 )
 _MAX_PLACES = 200
-_MAX_TEXT = 120
 
 
 def find_published(page: Page, feed: FeedContent | None) -> datetime | None:
@@ -96,13 +101,16 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
         yield "structured data, meta elements", dated
     if feed and feed.published:
         yield "feed", feed.published
+    changed = _first(_shown_changed(page)) if dated is None else None
     for source, texts in _sources(page):
-        if moment := _first(texts):
+        moment = _first(texts)
+        if moment and not (changed and moment > changed + _AWHILE and source in _UNSAID):
             yield source, moment
 
 
 def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
     yield "broken structured data", in_scripts(page, LD_SCRIPTS)
+    yield "lines that say publication", said_published(page)
     yield "elements with a date for programs", _machine_readable(page)
     yield "other structured data", (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
     yield "lines near the headline", _near_headline(page)
@@ -128,7 +136,7 @@ def _shown(stated: datetime, page: Page) -> datetime | None:
     dates = (
         date_in(line, page)
         for before, line in zip(["", *near], near, strict=False)
-        if len(line) <= _MARGIN and not UPDATED.search(lowered(before[-_MARGIN:]))
+        if len(line) <= MARGIN and not UPDATED.search(lowered(before[-MARGIN:]))
     )
     shown = _first(date for date in dates if date and _NAMED.search(date))
     if shown is None or abs(stated - shown) <= _AWHILE:
@@ -180,32 +188,32 @@ def _near_headline(page: Page) -> Iterator[str | None]:
     lines, at = page.lines, page.headline_at
     if at is None:
         return
-    near = [line for line in (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at])) if len(line) <= _MAX_TEXT]
+    near = [line for line in (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at])) if len(line) <= MAX_TEXT]
     changes = list(named_changes(page))
     others = [without(line, changes) for line in near] if changes else []
     parts = (part for line in (*others, *near) for part in _PARTS.split(line))
     yield from (
-        date_in(part, page) for part in parts if len(part) <= _MAX_TEXT / 2 and not UPDATED.search(lowered(part))
+        date_in(part, page) for part in parts if len(part) <= MAX_TEXT / 2 and not UPDATED.search(lowered(part))
     )
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
     """Dates in lines that have a label, that say when the text was written, or that are little else than a date."""
-    dated = (line for line in page.lines if len(line) <= _MAX_SENTENCE and _DIGITS.search(line))
+    dated = (line for line in page.lines if len(line) <= MAX_SENTENCE and _DIGITS.search(line))
     lines = list(islice(dated, _MAX_PLACES))
-    short = [line for line in lines if len(line) <= _MAX_TEXT]
+    short = [line for line in lines if len(line) <= MAX_TEXT]
     yield from (date_in(line, page) for line in short if LABELLED.match(line))
     yield from (date_in(line, page) for line in lines if WRITTEN.search(line))
     yield from (date_in(line, page) for line in short if _TIMED.search(line))
     for line in lines:
         match = SPELT.search(line)
-        if match and match.start() < _MARGIN and (len(line) < _MAX_DATED or line.startswith("(")):
+        if match and match.start() < MARGIN and (len(line) < MAX_DATED or line.startswith("(")):
             yield date_in(line, page)
 
 
 def _changed(page: Page) -> Iterator[str | None]:
     """The days of the last change that readers see: where no other is stated, the article is as old at least."""
-    lines = (line for line in page.lines if len(line) <= _MAX_TEXT and UPDATED.search(lowered(line)))
+    lines = (line for line in page.lines if len(line) <= MAX_TEXT and UPDATED.search(lowered(line)))
     yield from (date_in(UPDATED.sub("", lowered(line)), page) for line in lines)
     yield from (_machine_date(element) for element in page.tree.iter("time") if is_of_change(element))
 
@@ -216,7 +224,7 @@ def _shown_changed(page: Page) -> Iterator[str | None]:
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
     yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(lowered(line))))
     changes = list(named_changes(page))
-    if any(date_in(without(line, changes), page) for line in near if len(line) <= _MAX_TEXT):
+    if any(date_in(without(line, changes), page) for line in near if len(line) <= MAX_TEXT):
         yield from (date_in(text, page) for text in changes if any(text in line for line in near))
 
 
@@ -238,4 +246,4 @@ def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
 
 def _spelt(element: HtmlElement, page: Page) -> str | None:
     text = text_of(element) if len(element) < 10 else ""
-    return date_in(text, page) if len(text) <= _MAX_TEXT else None
+    return date_in(text, page) if len(text) <= MAX_TEXT else None

@@ -38,6 +38,20 @@ UPDATED = re.compile(
     r"|تحديث|بروزرسانی|עודכן|עדכון"
 )
 """For lower-case text: words that announce the day of a change, in some 35 languages."""
+_FIRST_PUBLISHED = re.compile(
+    r"\b(?:originally|first) (?:published|posted|appeared)\b"
+    r"|\b(?:ursprünglich|zuerst|erstmals) (?:veröffentlicht|erschienen)\b"
+    r"|\bpublié (?:initialement|pour la première fois)\b|\bpublicado (?:originalmente|por primera vez)\b"
+    r"|\b(?:oorspronkelijk|voor het eerst) gepubliceerd\b|\bpubblicato (?:originariamente|per la prima volta)\b",
+    re.IGNORECASE,
+)
+_PUBLISHED_LINE = re.compile(
+    r"\W*(?:published|posted|publi(?:é|ée|cado|cat|cada)|pubblicato|veröffentlicht|erschienen|gepubliceerd|geplaatst|publicerad"
+    r"|publisert|udgivet|julkaistu|opublikowano|publikováno|megjelent|опубликовано|опубліковано|objavljeno|diterbitkan"
+    r"|公開日?|投稿日|掲載日|发布(?:时间|日期)?|發布|게시일?|입력|פורסם|نشر)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+"""The beginning of a line with the day of publication."""
 LABELLED = re.compile(
     r"\W*(?:date|datum|published|posted|publi(?:é|cado|cat)|pubblicato|veröffentlicht|erschienen|fecha|data|stand"
     r"|gepubliceerd|publicerad|publisert|udgivet|julkaistu|opublikowano|publikováno|megjelent"
@@ -58,7 +72,7 @@ _SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
 _YEAR_FIRST = re.compile(r"(\d{4})[./]\s?(\d{1,2})[./]\s?(\d{1,2})")
 _LOCALE_IN_PATH = re.compile(r"/en[-_]([a-z]{2})(?:/|$)")
 _DAY_FIRST = frozenset({"uk", "au", "nz", "ie", "in", "za", "sg", "hk", "my", "pk", "ng", "ke", "eu"})
-_MARGIN, _MAX_DATED = 40, 70
+MARGIN, MAX_DATED, MAX_TEXT, MAX_SENTENCE = 40, 70, 120, 600  # letters before a date; of its line, element, sentence
 
 
 def date_in(text: str, page: Page) -> str | None:
@@ -114,13 +128,13 @@ def is_of_change(element: HtmlElement) -> bool:
         said = (parent.text or "") if parent is not None else ""
     else:
         said = before.tail if (before.tail or "").strip() else raw_text(before)
-    return UPDATED.search(lowered((said or "")[-_MARGIN:])) is not None
+    return UPDATED.search(lowered((said or "")[-MARGIN:])) is not None
 
 
 def named_changes(page: Page) -> Iterator[str]:
     """The dates that readers see in elements that are named for the last change (`class="updated"`)."""
     for element in page.tree.iter("time", "span", "div", "p", "li", "abbr"):
-        if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= _MAX_DATED:
+        if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= MAX_DATED:
             yield text
 
 
@@ -129,3 +143,12 @@ def without(line: str, parts: Iterable[str]) -> str:
     for part in parts:
         line = line.replace(part, " ")
     return line
+
+
+def said_published(page: Page) -> Iterator[str | None]:
+    """Dates that a line says are those of the first publication, or a line under the headline of publication."""
+    lines, at = page.lines, page.headline_at
+    first = (match for line in lines if len(line) <= MAX_SENTENCE and (match := _FIRST_PUBLISHED.search(line)))
+    yield from (date_in(match.string[match.end() :][:MARGIN], page) for match in first)
+    below = lines[at + 1 : at + 9] if at is not None else []
+    yield from (date_in(line, page) for line in below if len(line) <= MAX_TEXT and _PUBLISHED_LINE.match(line))

@@ -77,6 +77,24 @@ def test_find_published(head, body, published):
 
 
 @pytest.mark.parametrize(
+    ("body", "published"),
+    [
+        # A line that says publication goes before elements with a date that say nothing.
+        ("<h1>A story</h1><time datetime=2026-03-04>x</time><p>Publié le 3 mars 2026</p>", day(3, 3)),
+        ("<h1>A story</h1><time datetime=2026-03-04>x</time><p>Veröffentlicht: 03.03.2026</p>", day(3, 3)),
+        ("<h1>A story</h1><p>4 March 2026</p><p>This was originally published on 3 March 2026.</p>", day(3, 3)),
+        ("<h1>A story</h1><p>4. März 2026</p><p>Zuerst erschienen am 03.03.2026 in Ports.</p>", day(3, 3)),
+        ("<h1>A story</h1><time datetime=2026-03-04>x</time><p>Publishers met on 3 March 2026</p>", day(3, 4)),
+        # A day after the last change that readers see is another thing's.
+        ("<h1>A story</h1><p>Last modified: 3 March 2026</p>" + "<p>x</p>" * 9 + "<p>4 May 2026</p>", day(3, 3)),
+        ("<h1>A story</h1><p>Last modified: 3 March 2026</p>" + "<p>x</p>" * 9 + "<p>4 February 2026</p>", day(2, 4)),
+    ],
+)
+def test_what_a_line_says_of_its_date(body, published):
+    assert find_published(page("", body), None) == published
+
+
+@pytest.mark.parametrize(
     ("url", "published"),
     [
         ("https://d.example/2026/03/04/story", day(3, 4)),
