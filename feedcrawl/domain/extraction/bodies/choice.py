@@ -16,6 +16,7 @@ from feedcrawl.domain.extraction.bodies.rungs import (
     by_rules,
     by_structured_data,
     by_trafilatura,
+    carried_html,
     with_figures_of,
 )
 from feedcrawl.domain.extraction.fields.authors import find_authors
@@ -50,6 +51,7 @@ MOST_MANUAL_LINKS = 0.3
 LEAST_SERVICE, LEAST_PRODUCT, LEAST_THREAD = 0.8, 0.5, 0.4
 FEW_WORDS, SHORT_THREAD = 40, 500
 _MOST_LINKS = 0.5
+_TIMES_FULLER = 2
 _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 _PART_SHARED, _PART_LONGER = 0.92, 0.95
 
@@ -80,7 +82,9 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     best = _by_kind(page) or _fitted(page, _climb(page, feed))
     if best is None or len(best.winner.text) < SHOWN:
         best = _shown_later(best, by_embedded(page))
-    return _fuller(best, by_feed(feed), trusted=feed is not None and feed.full_text)
+    if feed is None or (best and not _may_be_fuller(feed, best)):
+        return best
+    return _fuller(best, by_feed(feed), trusted=feed.full_text)
 
 
 def _by_kind(page: Page) -> Choice | None:
@@ -165,6 +169,14 @@ def _shown_later(best: Choice | None, embedded: Candidate | None) -> Choice | No
     return Choice(embedded, "the page has no text of its own, and carries one for its scripts")
 
 
+def _may_be_fuller(feed: FeedContent, best: Choice) -> bool:
+    """False only if the feed's markup has fewer characters than its text needs words: each has one character at least.
+
+    The words of the page make runs of four, three fewer than there are words.
+    """
+    return len(carried_html(feed) or "") > _TIMES_FULLER * (_size(best) - 3)
+
+
 def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) -> Choice | None:
     """The feed's content where the page has none, or only the beginning of it."""
     if carried is None:
@@ -173,7 +185,7 @@ def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) ->
         return Choice(carried, "the page has no text") if trusted or len(carried.text) >= FULL_LENGTH else None
     page_grams, feed_grams = best.winner.grams, carried.grams
     shared = (page_grams & feed_grams).total()
-    if feed_grams.total() > 2 * page_grams.total() and shared > 0.5 * page_grams.total():
+    if feed_grams.total() > _TIMES_FULLER * page_grams.total() and shared > 0.5 * page_grams.total():
         return Choice(carried, "the page has only a part of what the feed carries")
     return best
 
@@ -183,7 +195,8 @@ def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> boo
         return False
     if len(squeezed(candidate.text, 4 * ENOUGH + 1)) > 4 * ENOUGH:
         return True
-    if agreement(candidate.grams, grams(body_of(page.article))) >= AGREED:
+    stated = body_of(page.article)
+    if stated and agreement(candidate.grams, grams(stated)) >= AGREED:
         return True
     text = squeezed(candidate.text)
     metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -63,7 +64,7 @@ _BROKEN = (
 )  # met in libraries on hostile pages
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A body that one rung found: its name, its markup, its canonical text, the share of the text that is links."""
 
@@ -72,7 +73,7 @@ class Candidate:
     text: str
     density: float = 0.0
 
-    @property
+    @cached_property
     def grams(self) -> Grams:
         """The runs of words in its text."""
         return grams(self.text)
@@ -183,9 +184,12 @@ def by_embedded(page: Page) -> Candidate | None:
 
 def by_feed(feed: FeedContent | None) -> Candidate | None:
     """The article in the feed's content element; in its summary only if the feed is trusted for full text."""
-    if feed is None:
-        return None
-    return by_markup("feed", feed.content or (feed.summary if feed.full_text else None))
+    return by_markup("feed", carried_html(feed)) if feed else None
+
+
+def carried_html(feed: FeedContent) -> str | None:
+    """The markup of the article in a feed."""
+    return feed.content or (feed.summary if feed.full_text else None)
 
 
 def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ()) -> Candidate | None:

@@ -1,7 +1,7 @@
 import pytest
 
-from feedcrawl.domain.extraction.bodies.choice import choose, vote
-from feedcrawl.domain.extraction.bodies.rungs import by_markup
+from feedcrawl.domain.extraction.bodies.choice import Choice, _fuller, _may_be_fuller, choose, vote
+from feedcrawl.domain.extraction.bodies.rungs import by_feed, by_markup
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.models import FeedContent, SourceRules
 
@@ -86,3 +86,21 @@ SERVICE = f"<div>{paragraphs(0, 9)}</div>{SECTION * 30}"
 )  # fmt: skip
 def test_pages_that_are_no_articles_have_their_main_area_as_text(body, url, head, found):
     assert chosen(body, url, head) == found
+
+
+@pytest.mark.parametrize("separator", [" ", "<p>", "</td><td>", "\u0130 "])
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 20, 90, 96, 97, 98, 99, 100, 110, 120, 130, 400])
+def test_a_feed_that_is_not_read_could_not_have_been_fuller(separator, count):
+    letters = [chr(ord("a") + number % 26) for number in range(400)]
+    candidate = by_markup("prose", " ".join(letters[:50]))
+    assert candidate is not None
+    best = Choice(candidate, "")
+    feed = FeedContent(content=separator.join(letters[:count]))
+    is_fuller = _fuller(best, by_feed(feed), trusted=False) is not best
+    assert _may_be_fuller(feed, best) >= is_fuller
+
+
+def test_a_teaser_in_the_feed_of_a_whole_article_is_not_read():
+    candidate = by_markup("prose", paragraphs(0, 40))
+    assert candidate is not None
+    assert not _may_be_fuller(FeedContent(content=paragraphs(0, 3)), Choice(candidate, ""))
