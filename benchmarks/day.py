@@ -1,34 +1,39 @@
 """A day of `crawl feeds -a forever=1`, in simulated time: does the fleet keep its budget, and what does that buy?
 
     python benchmarks/day.py [--feeds 2000] [--hosts 500] [--polls 24] [--days 2] [--outage HOURS] [--seed 7]
+                             [--policy learned|baseline] [--fairness 0.35] [--learnt DAYS]
 
 The frontier, the registry and `services.polling` are the product's own on a Redis of their own; the clock, which the
-frontier takes as an argument, leaps to the next poll. Publishers are made up: entries per day are log-normal (median
-3, a few hundred at the top), four times as many in the working hours of some time zone, one feed in ten comes at fixed
-minutes; feeds show 20 entries, a tenth has a `ttl` of an hour, and one poll in fifty fails with 503. Hosts are drawn by
-Zipf's law and paced at one request a second. `--polls` is the budget, per feed and day. The last day counts.
+frontier takes as an argument, leaps to the next poll. Publishers are made up: entries per day are log-normal (median 3,
+a few hundred at the top), four times as many in the working hours of some time zone, one feed in ten comes at fixed
+minutes; feeds show 20 entries, a tenth has a `ttl` of an hour, and one poll in fifty fails with 503. A tenth of the
+feeds has no dates, another tenth shows its entries half an hour after their dates, on average; every six hours all
+workers pause for ten minutes. Hosts are drawn by Zipf's law and paced at one request a second. `--polls` is the budget,
+per feed and day. The last day counts. `--learnt` is the number of days for which the policy has polled the feeds
+before, in memory and without failures.
 
 `found` is the delay from publication to the poll that brings an entry; `forecast` is what the first hour of that day
-says it will be. `late` is how long a feed that is due waits for its host and its turn. An `--outage` stops the world
-before the last day for so many hours.
+says it will be, and `least` what a policy that knows every rate would bring. `late` is how long a feed that is due
+waits for its host and its turn. An `--outage` stops the world before the last day for so many hours.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import statistics
 import sys
 import time
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain import dates
-from feedcrawl.domain.cadence import CadencePolicy
+from feedcrawl.domain.cadence import CadencePolicy, Observation, PollState, next_poll, to_json
 from feedcrawl.domain.cadence.tempo import demand, forecast
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed
@@ -43,7 +48,7 @@ from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.subscriptions.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.subscriptions.records import Feed
@@ -57,16 +62,35 @@ START = int(datetime(2026, 11, 23, tzinfo=UTC).timestamp())
 HISTORY = 60 * DAY
 WINDOW, BODY_BYTES = 20, 40_000
 FAILING = 0.02
+UNDATED, LATE, LATE_SEC = 0.1, 0.1, 1_800.0
+PAUSE_EVERY_SEC, PAUSE_SEC = 6 * HOUR, 600.0
 
 
 @dataclass
 class Publisher:
-    """The times of a feed's entries (Unix seconds), and what the last poll saw of them."""
+    """The times at which a feed's entries appear (Unix seconds), how much earlier their dates are (None: no dates), and
+    the number of entries and the state that the last poll left.
+    """
 
     times: list[float]
+    rate: Callable[[float], float]
+    """Entries per second at a time."""
     hourly_ttl: bool
+    early_sec: list[float] | None = None
     seen: int = 0
-    etag: int = -1
+    state: PollState = field(default_factory=PollState)
+
+    def shown(self, now: float) -> tuple[int, int]:
+        """The first and the last of the entries that the document shows, as a slice."""
+        last = bisect_right(self.times, now)
+        return max(last - WINDOW, 0), last
+
+    def dates(self, first: int, last: int) -> tuple[datetime | None, ...]:
+        """The dates of these entries, newest first."""
+        if self.early_sec is None:
+            return (None,) * (last - first)
+        moments = [self.times[number] - self.early_sec[number] for number in range(first, last)]
+        return tuple(datetime.fromtimestamp(moment, UTC) for moment in reversed(moments))
 
 
 @dataclass
@@ -85,11 +109,32 @@ def publisher(chance: random.Random, end: float) -> Publisher:
     per_day = min(chance.lognormvariate(1.1, 1.5), 400.0)
     zone, timed = chance.randrange(24), per_day < 50 and chance.random() < 0.1
     times, at, peak = [], START - HISTORY, 2.4 * per_day / DAY
-    while (at := at + chance.expovariate(peak)) < end:
+
+    def rate(at: float) -> float:
         working = (at // HOUR + zone) % 24 < 9 and (at // DAY + 3) % 7 < 5
-        if chance.random() < (1.0 if working else 0.25):
+        return peak * (1.0 if working else 0.25)
+
+    while (at := at + chance.expovariate(peak)) < end:
+        if chance.random() < rate(at) / peak:
             times.append(at // HOUR * HOUR + 300 if timed else at)
-    return Publisher(times, chance.random() < 0.1)
+    ttl, kind = chance.random() < 0.1, chance.random()
+    late = UNDATED <= kind < UNDATED + LATE
+    early = [chance.expovariate(1 / LATE_SEC) if late else 0.0 for _ in times]
+    return Publisher(times, rate, ttl, None if kind < UNDATED else early)
+
+
+def make_known(source: Publisher, days: float, policy: CadencePolicy, chance: random.Random) -> None:
+    """Polls a publisher for so many days up to START, in memory."""
+    at = START - days * DAY + chance.random() * HOUR
+    while at < START:
+        first, last = source.shown(at)
+        new = last - max(source.seen, first)
+        dated = tuple(date for date in source.dates(first, last) if date) if new else ()
+        moment = datetime.fromtimestamp(at, UTC)
+        known = last - first - new if new else 0
+        seen = Observation(200 if new else 304, new, known, dated, (moment,) * new)
+        decision = next_poll(source.state, seen, now=moment, policy=policy, jitter=chance.uniform(-1, 1))
+        source.seen, source.state, at = last, decision.state, decision.next_at.timestamp()
 
 
 class World:
@@ -103,7 +148,8 @@ class World:
         self.registry = Registry(client)
         policy = FrontierPolicy(host_delay_sec=1.0, lease_sec=3600)
         self.frontier = Shard(client, policy, clock=lambda: round(self.now * 1000))
-        self.tempo = Tempo(self.registry, CadencePolicy(), budget)
+        cadence = CadencePolicy(name=options.policy, fairness=options.fairness)
+        self.tempo = Tempo(self.registry, cadence, budget)
         self.publishers: dict[str, Publisher] = {}
         self.seen = Seen()
         weights = [1 / rank for rank in range(1, options.hosts + 1)]
@@ -112,6 +158,8 @@ class World:
             wish = Wish(f"http://site-{host}.test/feed-{number}")
             feed_id, _ = registering.subscribe(self.registry, self.frontier, wish, self.moment())
             self.publishers[feed_id] = publisher(self.chance, self.end)
+        for source in self.publishers.values():
+            make_known(source, options.learnt, replace(cadence, tempo=24 / options.polls), self.chance)
 
     def moment(self) -> datetime:
         """Now, as a date."""
@@ -120,6 +168,8 @@ class World:
     def run(self, until: float) -> None:
         """Polls what is due, and leaps, until that time."""
         while self.now < until:
+            if self.now % PAUSE_EVERY_SEC < PAUSE_SEC:
+                self.now += PAUSE_SEC - self.now % PAUSE_EVERY_SEC
             taken = self.frontier.take(16)
             if taken.leases:
                 ids = [lease.id.removeprefix("feed:") for lease in taken.leases]
@@ -144,8 +194,11 @@ class World:
 
     def answered(self, lease: Lease, feed: Feed) -> FeedPoll:
         """What the publisher says now: 503, 304, or its newest entries."""
-        source, last = self.publishers[feed.id], bisect_right(self.publishers[feed.id].times, self.now)
-        at = self.moment()
+        source, at = self.publishers[feed.id], self.moment()
+        first, last = source.shown(self.now)
+        known_before = feed.polls.last_success_at is not None
+        if not known_before:
+            feed = replace(feed, polls=replace(feed.polls, cadence=to_json(source.state)))
         question = polling.question(feed, at)
         requested = FeedRequested(lease=lease, poll_id=f"{feed.id}@{self.now}", feed=feed, kind=question.kind)
         if self.chance.random() < FAILING:
@@ -153,10 +206,9 @@ class World:
         validators = Validators(f'"{last}"', None)
         if question.validators.etag == validators.etag:
             return FeedPoll(requested, FeedReceived(at=at, status=304, result="not_modified", validators=validators))
-        first = max(last - WINDOW, 0)
-        shown = tuple(ParsedEntry(published=datetime.fromtimestamp(at, UTC)) for at in source.times[first:last][::-1])
-        new = last - max(source.seen, first) if feed.polls.last_success_at else len(shown)
-        self.find(source, first, last, counts=feed.polls.last_success_at is not None)
+        shown = tuple(ParsedEntry(published=date) for date in source.dates(first, last))
+        new = last - max(source.seen, first)
+        self.find(source, first, last, counts=known_before)
         entries = ComparedEntries(new=(None,) * new, known=len(shown) - new)  # type: ignore[arg-type]
         received = FeedReceived(
             at=at,
@@ -191,6 +243,15 @@ class World:
         return forecast((one.cadence_state.arrivals, one.interval_sec or 0.0) for one in polled).delay_sec
 
 
+def least_sec(publishers: Sequence[Publisher], polls: float, end: float) -> float:
+    """The least mean delay that a day's polls can bring if all rates are known: polls go by the root of the rate.
+
+    Feeds of fixed minutes count as if they came by chance; no floor, failure or pause is reckoned with.
+    """
+    rates = [each.rate(end - DAY + hour * HOUR) for each in publishers for hour in range(24)]
+    return (HOUR * sum(math.sqrt(rate) for rate in rates)) ** 2 / (2 * polls * HOUR * sum(rates))
+
+
 def share(values: Sequence[float], limit: float) -> float:
     return sum(value <= limit for value in values) / max(len(values), 1)
 
@@ -208,6 +269,7 @@ def report(world: World, options: argparse.Namespace, foretold_sec: float, took_
         "late": lateness,
         "found": f"{len(found)} entries, {soon}",
         "forecast": f"mean {foretold_sec / 60:.1f} min",
+        "least": f"mean {least_sec(tuple(world.publishers.values()), budget, world.end) / 60:.1f} min",
         "304": f"{unmodified / polls:.1%} of polls; {unmodified * BODY_BYTES / 1e6:.0f} MB saved at {BODY_BYTES} bytes",
         "results": f"{dict(seen.results)}; {took_sec:.0f} s",
     }
@@ -217,8 +279,11 @@ def report(world: World, options: argparse.Namespace, foretold_sec: float, took_
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("feeds", 2000), ("hosts", 500), ("polls", 24), ("days", 2), ("outage", 0), ("seed", 7)):
+    numbers = {"feeds": 2000, "hosts": 500, "polls": 24, "days": 2, "outage": 0, "seed": 7, "learnt": 40}
+    for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--policy", choices=["learned", "baseline"], default="learned")
+    parser.add_argument("--fairness", type=float, default=CadencePolicy().fairness)
     options, began = parser.parse_args(), time.monotonic()
     with running_redis() as url:
         import redis  # noqa: PLC0415 - after the path of the tests
