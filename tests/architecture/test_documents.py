@@ -45,6 +45,14 @@ def matches(root: Path, pattern: re.Pattern[str], *, tests: bool) -> list[str]:
     ]
 
 
+def test_decision_records_have_a_number_of_their_own(root: Path) -> None:
+    records = sorted((root / "docs" / "decisions").glob("[0-9]*.md"))
+    numbers = [path.name[:4] for path in records]
+    assert numbers == sorted(set(numbers))
+    for path in records:
+        assert path.read_text(encoding="utf-8").startswith(f"# {path.name[:4]}: "), path.name
+
+
 def test_relative_links_lead_somewhere(root: Path) -> None:
     found = [
         f"{name}:{text[: match.start()].count(chr(10)) + 1}: {match.group(1)} is not there"
