@@ -21,7 +21,7 @@ from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions.discovery import Moves, is_elsewhere, stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -62,19 +62,25 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
         await robots_gate.of(crawler).check(response.url, "visit")
     except (RobotsBlocked, RobotsUnavailable):
         return poll.judged("a page, not a feed; its robots.txt forbids the search for its feeds")
-    parsers = wiring.of(crawler).parsers
-    named = choice.places(await links(parsers, find_feeds, response), response.url)
+    parsers, page = wiring.of(crawler).parsers, poll.feed.subscription.url
+    named = _others(page, choice.places(await links(parsers, find_feeds, response), response.url))
     places = named
     if not named and poll.feed.polls.last_fetch_at is None:  # guess once, not at each poll of a page
-        places = await _guesses(parsers, response)
+        places = _others(page, await _guesses(parsers, response))
     if not places:
         return poll.judged("a page, not a feed: it announces no feed, and none was found through it")
-    page = poll.feed.subscription.url
     feed_id = moves.move(poll, places, offered=named)
     details = {"url": page, "feed_id": feed_id, "feed": places[0], "announced": bool(named)}
     others = {"choice": " ".join(named[1:])} if named[1:] else {}
     logger.info("page_left_for_feed", extra=details | others)
     return None
+
+
+def _others(page: str, places: Sequence[str]) -> tuple[str, ...]:
+    """The places without the page, which a page to which it redirects may name, and which may be a usual address of
+    feeds itself: from there the search would begin again, without end.
+    """
+    return tuple(place for place in places if place != page)
 
 
 async def _guesses(parsers: ParserPool, response: Response) -> tuple[str, ...]:

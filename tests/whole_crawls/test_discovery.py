@@ -1,11 +1,12 @@
 """Pages in place of feeds: as a command subscribes to them, and as a crawl meets them."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from documents import atom, items, page, paragraphs, rss
-from origin import Answer, Site, document, failure, html
+from origin import Answer, Site, document, failure, html, redirect
 from scrapy_process import Run, run_scrapy
 from world import World, entry, feed, good_page, world_in
 
@@ -179,3 +180,27 @@ def test_a_page_whose_feed_is_subscribed_joins_it(tmp_path: Path) -> None:
         assert {each: found["categories"] for each, found in feeds.items()} == {url: ["first", "second"]}
         assert scrapy(world, "unsubscribe", site.url("/")).code == 0
         assert feeds_of(world) == {}
+
+
+def test_a_search_for_feeds_ends_where_each_address_is_a_page(tmp_path: Path) -> None:
+    """A page at a usual address of feeds, and one that redirects to a page which names it: each is asked once more."""
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
+        every, login = world.origin.site("every.test"), world.origin.site("login.test")
+        usual = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/index.xml", "/feed.json", "/index.rdf")
+        for path in (*usual, *(f"/feed{path}" for path in usual)):
+            every.serve(path, announcing(body="Please log in"))
+        login.serve("/feed", redirect("/login", 302))
+        login.serve("/login", announcing(alternate("/feed"), body="Please log in"))
+        words = f"feeds={every.url('/feed')},{login.url('/feed')}"
+        world.crawl("pages", words, "now=1", code=1, FEEDCRAWL_LINGER_SEC="0.1")  # nothing is found through the log-in
+        asked = Counter((request.host, request.path) for request in world.asked["pages"])
+        assert {path: number for (host, path), number in asked.items() if host == "every.test"} == {
+            **dict.fromkeys(usual, 1),
+            **dict.fromkeys([f"/feed{path}" for path in usual[:5]], 1),
+            "/robots.txt": 1,
+        }
+        assert asked["login.test", "/feed"] == asked["login.test", "/login"] == 1
+        with world.wired() as wired:
+            (found,) = wired.registry.all()
+        assert (found.subscription.url, found.polls.last_result) == (every.url("/feed"), "html")
+        assert found.polls.next_at is not None

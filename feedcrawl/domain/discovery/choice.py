@@ -51,11 +51,13 @@ def places(found: Iterable[FeedLink], page: str) -> tuple[str, ...]:
 
 
 def guesses(page: str) -> tuple[str, ...]:
-    """Common addresses of feeds, for a page that announces none: below the page, then below its site."""
+    """Common addresses of feeds but the page itself, for a page that announces none: below the page, then below its
+    site.
+    """
     under = [page] if urlsplit(page).path.strip("/") else []
     found = [_below(base, path) for base in under for path in COMMON_PATHS[:5]]
     found += [resolve(path, page) for path in COMMON_PATHS]
-    return tuple(dict.fromkeys(filter(None, found)))
+    return tuple(dict.fromkeys(address for address in found if address not in ("", page)))
 
 
 def is_comments(url: str, title: str | None) -> bool:

@@ -61,6 +61,7 @@ def test_guesses_are_made_under_the_page_and_under_its_site() -> None:
     assert found[0] == "https://a.test/blog/feed"
     assert "https://a.test/feed" in found
     assert len(found) == 13
+    assert "https://a.test/feed" not in guesses("https://a.test/feed")
 
 
 def test_a_feed_is_read_for_its_title_and_its_first_entries() -> None:
