@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache, partial
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -54,6 +55,7 @@ _DROPPED_WITH_CONTENT = {
     "noembed", "noframes", "noscript", "object", "option", "plaintext", "script", "select", "style", "svg",
     "template", "textarea", "title", "video", "xmp",
 }  # fmt: skip
+_STAYING = _TAGS | MATH_TAGS
 _DRAWN_BLOCKS = BLOCKS - _TAGS  # they end a line, and would run together with the next where only their text stays
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
 _URL_ATTRIBUTES = ("href", "src", "cite")
@@ -88,6 +90,7 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _drop_pixels(tree)
     _resolve(tree, base_url, image_proxy)
     _drop_sourceless(tree)
+    _unwrap_images(tree)
     drop_repeated_images(tree)
     safe = _allow(_inner_html(tree), image_proxy)
     for override in _OVERRIDES:
@@ -173,6 +176,14 @@ def _drop_sourceless(tree: HtmlElement) -> None:
             image.drop_tree()
 
 
+def _unwrap_images(tree: HtmlElement) -> None:
+    """Leave only the tags that stay, where images may be repeated: copies stand side by side without the others."""
+    if len(list(islice(tree.iter("img"), 2))) == 2:
+        for element in list(tree.iterdescendants()):
+            if element.tag not in _STAYING and isinstance(element.tag, str):
+                element.drop_tag()
+
+
 def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     for image in tree.iter("img"):
         _set_or_drop(image, "src", image_source(image))
@@ -216,7 +227,7 @@ def _inner_html(tree: HtmlElement) -> str:
 def _allow(html: str, image_proxy: str | None) -> str:
     return nh3.clean(
         html,
-        tags=_TAGS | MATH_TAGS,
+        tags=_STAYING,
         clean_content_tags=_DROPPED_WITH_CONTENT,
         attributes=_ATTRIBUTES,
         attribute_filter=partial(_only_absolute, image_proxy),

@@ -150,6 +150,24 @@ MARKUP = st.lists(
 ).map("".join)
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "",
+        "<base href=/y>",
+        "<link rel=x href=y>",
+        "<wbr>",
+        "<x></x>",
+        "<x> <y></y></x>",
+        "</x><x>",
+        "</picture><picture>",
+    ],
+)
+def test_copies_of_an_image_are_one_whatever_empty_stands_between(between):
+    html = f"<p><x><picture><img src=a.png>{between}<img src=a.png></picture></x></p>"
+    assert clean_html(html, base_url=BASE).count("<img") == 1
+
+
 @given(MARKUP)
 def test_a_second_pass_changes_nothing(html):
     once = clean_html(html, base_url=BASE)
