@@ -86,9 +86,10 @@ def page_kind(page: Page) -> PageKind:
 def stated_kind(page: Page) -> PageKind:
     """The kind of a page without a look at what it shows."""
     kinds = {str(kind) for thing in page.things for kind in values(thing.get("@type"))}
-    if "QAPage" in kinds or _has_item(page, "QAPage"):
+    items = _item_types(page)
+    if "QAPage" in kinds or "QAPage" in items:
         return "question"
-    if not kinds.isdisjoint(_FORUM_TYPES) or _has_item(page, "DiscussionForumPosting"):
+    if not kinds.isdisjoint(_FORUM_TYPES) or "DiscussionForumPosting" in items:
         return "forum"
     if _FORUM_SOFTWARE.search(page.meta("generator") or ""):
         return "forum"
@@ -102,11 +103,10 @@ def stated_kind(page: Page) -> PageKind:
     return _undeclared_kind(page, kinds)
 
 
-def _has_item(page: Page, kind: str) -> bool:
-    """True for a page with an item of that type in its microdata."""
-    return bool(
-        page.tree.xpath("boolean(descendant-or-self::*[contains(@itemtype, $kind)])", kind=f"schema.org/{kind}")
-    )
+def _item_types(page: Page) -> set[str]:
+    """The names of the types of the page's microdata."""
+    types: list[str] = page.tree.xpath("//@itemtype")
+    return {name.rpartition("/")[2] for value in types for name in value.split()}
 
 
 def _names_of_page(page: Page) -> str:

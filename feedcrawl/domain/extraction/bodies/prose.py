@@ -112,8 +112,8 @@ def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) 
             _judge_teaser(element, weight, own)
         elif tag == "a" and weight.value > 0:
             weight.value = -_LINK_COST * weight.total
-            if not leads_elsewhere(element, own):
-                weight.headlines += any(True for _ in element.iter(*HEADINGS))
+            has_heading = next(element.iter(*HEADINGS), None) is not None
+            weight.headlines += has_heading and not leads_elsewhere(element, own)
         parent = weights.get(element.getparent()) if element is not body else None
         if parent is not None:
             parent.value += weight.value if weight.value > 0 else _DISCOUNT * weight.value
