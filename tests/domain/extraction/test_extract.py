@@ -76,6 +76,18 @@ def test_the_article_and_nothing_else():
     assert found.raw_len == len(page())
 
 
+@pytest.mark.parametrize(
+    ("description", "has_lead"), [(LEAD[:60], True), ("What the site is about, in a few words.", False)]
+)
+def test_the_standfirst_of_a_page_that_states_nothing_is_that_which_its_description_repeats(description, has_lead):
+    text = "".join(f"<p>{paragraph * 3}</p>" for paragraph in PARAGRAPHS)
+    html = (
+        f'<html><head><meta name="description" content="{description}"></head><body><div class="top"><h1>Harbour</h1>'
+        f'<div class="bold">{LEAD}</div></div><div class="text">{text}</div></body></html>'
+    )
+    assert extract(html, url=URL).text.startswith(LEAD) is has_lead
+
+
 def test_fields():
     found = extract(page(), url=URL)
     assert found.title == "Harbour closed until spring"

@@ -90,7 +90,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
 
     What goes as furniture is appended to `dropped`.
     """
-    lead = described_lead(page)
+    lead = described = described_lead(page)
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
     kind = page.kind
@@ -110,7 +110,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     drop_calls(root)
     drop_repeats(root)
     drop_headline(root, [*_titles(page), *headlines])
-    if page.is_declared:
+    if page.is_declared or lead == described:  # other leads need a page that is an article
         add_lead(root, lead)
     witness = body_of(page.article)
     if len(witness) > MIN_WITNESS:
