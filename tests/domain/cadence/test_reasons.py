@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.cadence.reasons import RULES, duration, in_words, winner
+from feedcrawl.domain.cadence.reasons import RULES, duration, in_words, in_words_or_none, proposals, winner
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,16 @@ def test_every_rule_of_the_policies_has_words() -> None:
 )
 def test_which_candidate_won(reason: str, candidates: list[tuple[str, float]], won: str) -> None:
     assert winner(reason, candidates) == won
+
+
+def test_proposals_in_words() -> None:
+    assert proposals("rate+ttl", [("rate", 60.0), ("ttl", 300.0)]) == [
+        {"rule": "rate", "wait_sec": 60.0, "because": "the rate at which it publishes", "won": False},
+        {"rule": "ttl", "wait_sec": 300.0, "because": "the feed asks for it (ttl)", "won": True},
+    ]
+    assert proposals(None, []) == []
+
+
+def test_before_the_first_decision_there_is_no_reason() -> None:
+    assert in_words_or_none(None) is None
+    assert in_words_or_none("fixed") == "its interval is fixed by an override"

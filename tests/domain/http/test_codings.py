@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.codings import Undecodable, decode, gunzip, is_plain, names
+from feedcrawl.domain.http.codings import Undecodable, decode, gunzip, head, is_plain, names
 from feedcrawl.domain.http.compression import MAX_IDLE, MAX_MEMBERS
 
 TEXT = "<rss>Zürich</rss>".encode() + b"<item/>" * 3000
@@ -255,3 +255,33 @@ def test_a_file_of_gzip_is_read_up_to_the_limit() -> None:
     content, notes = gunzip(gzip.compress(bytes(20 << 20)), limit_bytes=1000)
     assert (len(content), [note.partition(":")[0] for note in notes]) == (1000, ["cut at 1000 bytes"])
     assert gunzip(gzip.compress(gzip.compress(FILE)), limit_bytes=LIMIT)[0] == FILE
+
+
+PACKED = gzip.compress(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "limit", "first"),
+    [
+        (TEXT, (), 100, TEXT[:100]),
+        (TEXT, ("gzip",), 100, TEXT[:100]),  # text in spite of its header
+        (PACKED, (), 100, TEXT[:100]),
+        (PACKED, ("gzip",), 100, TEXT[:100]),
+        (PACKED, ("br",), 100, TEXT[:100]),
+        (PACKED, ("gzip",), len(TEXT), TEXT),
+        (PACKED, ("gzip",), LIMIT, TEXT),
+        (PACKED[:-8], ("gzip",), 100, TEXT[:100]),  # ends too soon
+        (gzip.compress(zlib.compress(TEXT)), ("deflate", "gzip"), 100, TEXT[:100]),
+        (brotli.compress(TEXT), ("br",), 100, TEXT[:100]),
+        (b"", ("gzip",), 100, b""),
+    ],
+)
+def test_the_first_bytes_of_a_body(body: bytes, codings: tuple[str, ...], limit: int, first: bytes) -> None:
+    assert head(body, codings, limit_bytes=limit) == first
+
+
+@pytest.mark.parametrize("codings", [("gzip",) * 3, ("gzip",)])
+def test_a_head_that_cannot_be_decoded(codings: tuple[str, ...]) -> None:
+    with pytest.raises(Undecodable) as raised:
+        head(gzip.compress(b"ab")[:10] + b"\xff" * 40, codings, limit_bytes=100)
+    assert raised.value.code == "bad_encoding"
