@@ -98,6 +98,11 @@ class World:
             assert time.monotonic() - began < limit_sec, f"not within {limit_sec:g} s\n{self.logs()[-6000:]}"
             time.sleep(0.01)
 
+    def exit_of(self, worker: Process, starts: int = 8) -> int:
+        """The exit status of a worker that ends, within as long as so many starts of a worker take here."""
+        self.until(lambda: worker.poll() is not None, starts=starts)
+        return int(worker.returncode)
+
     def leases_expire(self) -> None:
         """Waits until no lease holds: another run then takes what killed or sleeping workers had in hand."""
         with self.wired() as wired:

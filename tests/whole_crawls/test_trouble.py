@@ -151,7 +151,7 @@ def test_a_crawl_pauses_says_why_and_goes_on(world: World, server: Server) -> No
     assert [line["reason"] for line in logged(world, "store_back")] == [reason for reason, _, _ in TROUBLES]
     assert max(took.values()) < BACK_SEC, took
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=20) == 0, world.logs()[-3000:]
+    assert world.exit_of(worker) == 0, world.logs()[-3000:]
     pages = [request.target for request in world.origin.ledger.requests if request.target.startswith("/after")]
     assert sorted(pages) == sorted(f"/after-{number}" for number in range(1, len(TROUBLES) + 1))
 
@@ -161,7 +161,7 @@ def test_a_server_that_stays_away_ends_the_crawl(world: World, server: Server) -
     worker = world.start(f"feeds={feed}", "forever=1", FEEDCRAWL_REDIS_OUTAGE_SEC="2")
     world.until(lambda: logged(world, "feed_polled"))
     server.kill()
-    assert worker.wait(timeout=20) == 1, world.logs()[-3000:]
+    assert world.exit_of(worker) == 1, world.logs()[-3000:]
     server.start()
 
 
@@ -177,7 +177,7 @@ def test_a_crawl_waits_with_its_first_steps_too(world: World, ends: str) -> None
     world.until(lambda: logged(world, "store_away"))
     if ends == "well":
         set_(world, maxmemory="0")
-    assert worker.wait(timeout=30) == (0 if ends == "well" else 1), world.logs()[-3000:]
+    assert world.exit_of(worker) == (0 if ends == "well" else 1), world.logs()[-3000:]
     assert '"level": "critical"' not in world.logs()
     assert "Traceback" not in world.logs()
     set_(world, maxmemory="0")
@@ -201,7 +201,7 @@ def test_an_emptied_server_ends_the_crawl_and_is_refused_until_it_is_restored(wo
     world.until(lambda: len(logged(world, "article_stored")) > stored_before)  # and none is on its way
     with world.client() as client:
         client.flushall()
-    assert worker.wait(timeout=20) == 1, world.logs()[-3000:]
+    assert world.exit_of(worker) == 1, world.logs()[-3000:]
     assert logged(world, "store_away")[-1]["reason"] == "emptied"
     stored = {line["uid"] for line in world.lines("articles")}
     assert stored
@@ -247,7 +247,7 @@ def test_a_full_disk_is_waited_for_and_leaves_nothing_half_written(world: World,
     assert len(world.origin.ledger.requests) <= asked + 1  # it pauses, and does not ask publishers in vain
     flag.unlink()
     world.until(lambda: logged(world, "disk_back"), timeout_sec=BACK_SEC)
-    assert worker.wait(timeout=40) == 0, world.logs()[-3000:]
+    assert world.exit_of(worker) == 0, world.logs()[-3000:]
     with world.client() as client:
         assert {article(client, url)["status"] for url in urls} == {"success"}
     for path in (world.data / "articles").glob("*"):
@@ -265,6 +265,6 @@ def test_a_disk_that_stays_full_ends_the_crawl(world: World) -> None:
     worker = world.start(
         f"feeds={world.folder / 'feeds.txt'}", command=("-c", FULL, str(flag)), FEEDCRAWL_REDIS_OUTAGE_SEC="3"
     )
-    assert worker.wait(timeout=30) == 1, world.logs()[-3000:]
+    assert world.exit_of(worker) == 1, world.logs()[-3000:]
     assert logged(world, "crawl_finished")[-1]["reason"] == "disk_away"
     assert world.lines("articles") == world.lines("entries") == []
