@@ -90,6 +90,13 @@ def test_the_first_page_has_the_figures_of_the_fleet(wired: Wiring, client: http
         assert said in page, said
 
 
+def test_a_figure_with_a_caption_has_no_other_role(wired: Wiring, client: httpx.Client) -> None:
+    seeded(wired)
+    figures = re.findall(r"<figure[^>]*>", client.get("/").text)
+    assert len(figures) == 4
+    assert not [each for each in figures if "role=" in each]  # ARIA in HTML, figure
+
+
 def test_feeds_are_found_by_a_part_of_what_is_said_of_them(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     assert client.get("/dashboard/feeds").text.count("<tr>") == 13
