@@ -8,7 +8,7 @@ starts two tasks and a queue for the items of each response.
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader
@@ -57,7 +57,7 @@ class InTurnScraper(Scraper):
     """Passes on the items of a response one after the other, if CONCURRENT_ITEMS is 1."""
 
     async def handle_spider_output_async(
-        self, result: Iterable[Any] | AsyncIterator[Any], request: Request, response: Response | Failure
+        self, result: Iterable[object] | AsyncIterator[object], request: Request, response: Response | Failure
     ) -> None:
         """Pass the items and requests of a callback to pipelines and scheduler."""
         if self.concurrent_items > 1:

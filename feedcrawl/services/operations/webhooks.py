@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import ssl
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.addresses import dial_refusal
@@ -134,12 +134,14 @@ async def _posted(url: str, addresses: Sequence[str], headers: Mapping[str, str]
     """The status of a POST to the first address that accepts a connection; redirects are not followed."""
     split = urlsplit(url)
     is_tls = split.scheme == "https"
-    tls: dict[str, Any] = {"ssl": ssl.create_default_context(), "server_hostname": split.hostname} if is_tls else {}
+    context, server_name = (ssl.create_default_context(), split.hostname) if is_tls else (None, None)
     port = split.port or (443 if is_tls else 80)
     failure: Exception = OSError("its name has no address")
     for ip in addresses:
         try:
-            reader, writer = await asyncio.open_connection(ip, port, limit=MAX_HEAD_BYTES, **tls)
+            reader, writer = await asyncio.open_connection(
+                ip, port, ssl=context, server_hostname=server_name, limit=MAX_HEAD_BYTES
+            )
         except OSError as error:
             failure = error
             continue
