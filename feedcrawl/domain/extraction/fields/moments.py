@@ -163,8 +163,7 @@ def _metas(page: Page, wanted: tuple[str, ...]) -> Iterator[str]:
 
 def _machine_readable(page: Page) -> Iterator[str | None]:
     """What elements with a date for programs hold, those that are said to be of publication first."""
-    stated: list[HtmlElement] = page.tree.xpath(".//*[@itemprop='datePublished']")
-    for element in stated:
+    for element in page.tree.xpath(".//*[@itemprop='datePublished']"):
         yield element.get("datetime") or element.get("content") or _spelt(element, page)
     around = page.around_headline
     for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):

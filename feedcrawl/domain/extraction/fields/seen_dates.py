@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from feedcrawl.domain.extraction.bodies.weights import names
+from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, raw_text, text_of
 
@@ -111,7 +111,11 @@ def _has_month_first(page: Page) -> bool:
 
 def is_named_for_change(element: HtmlElement) -> bool:
     """Whether the names of an element speak of a change, and not of publication too."""
-    named = _named(element)
+    return _says_change(_named(element))
+
+
+@remembered
+def _says_change(named: str) -> bool:
     return UPDATED.search(lowered(named)) is not None and not _PUBLISHED.search(named)
 
 
