@@ -44,6 +44,7 @@ _METAS = (
 )  # fmt: skip
 _CARD_LABELS = ("twitter:label1", "twitter:label2", "twitter:label3")  # "Written by", whose data is the author
 _CITED = ("citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
+_OF_GOODS = frozenset({"product"})
 _SIGNATURES = ("signature under the headline", "signature elsewhere")
 _CREDITS = re.compile(r"\b\w+: .*\b\w+: ")  # "design: Ann Lee, code: Bo Ek"
 _INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, Ann" in catalogues
@@ -122,6 +123,8 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
     yield "structured data", _structured(page)
     yield "meta elements", _metas(page)
     yield "feed", feed.authors if feed else ()
+    if page.kind in _OF_GOODS:  # what stands by them there are brands and reviewers
+        return
     yield "signature under the headline", plain_byline(page)
     marked = marked_elements(page)
     yield "element named byline", marked_byline(page, marked)
@@ -143,7 +146,7 @@ def _signing_publisher(page: Page, publisher: set[str], found: dict[str, list[st
         for name in _split(found["structured data"], publisher)
         if is_person(name) or _is_shown(name, page) or (is_news(page) and is_publisher(name, publisher))
     ]
-    signed = (found[source] for source in ("element named byline", "account's signature under the headline"))
+    signed = (found.get(source, []) for source in ("element named byline", "account's signature under the headline"))
     last = next((names for texts in signed if (names := _split(texts, publisher))), [])
     return tuple(structured or persons or last)[:MAX_AUTHORS]
 

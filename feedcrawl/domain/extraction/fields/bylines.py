@@ -15,6 +15,7 @@ from feedcrawl.domain.extraction.fields.signing_words import (
     SIGNED_AFTER_DATE,
     SIGNING,
     TITLED,
+    TOUCHING_END,
     is_label,
     unglued,
 )
@@ -61,7 +62,7 @@ def plain_byline(page: Page) -> list[str]:
     """The names in the first of the lines under the headline that is "By Ann Lee", or has links to authors' pages."""
     lines = _lines_under_headline(page)
     links = (link for link in page.tree.iter("a") if lines and AUTHOR_PAGE.search(link.get("href") or ""))
-    authors = dict.fromkeys(filter(is_person, map(text_of, links)))
+    authors = dict.fromkeys(name for link in links for name in split_names(text_of(link)) if is_person(name))
     for whole, after in zip(lines, [*lines[1:], ""], strict=False):
         line = _OTHERS_WORK.split(whole)[0]
         linked = [name for name in authors if name in line]
@@ -94,14 +95,19 @@ def late_byline(page: Page) -> list[str]:
     """The names in the first line anywhere on the page that says who wrote the text: "Author: Ann Lee"."""
     lines = [line for line in _joined(page.lines) if len(line) < _MAX_LATE and SIGNING.match(lowered(line))]
     signed = (_signatories(unglued(line), "", LABELLED) or _titled(line) for line in lines)
-    return next(filter(None, signed), None) or _labelled(lines)
+    return next(filter(None, signed), None) or _labelled(page)
 
 
-def _labelled(lines: list[str]) -> list[str]:
-    """The names in the lines "By: Ann Lee", if all such lines of a page have the same: teasers have others."""
-    signed = {tuple(_signatories(line)) for line in lines if ":" in line[:_MAX_PREPOSITION]}
-    found = [names for names in signed if names]
-    return list(found[0]) if len(found) == 1 else []
+def _labelled(page: Page) -> list[str]:
+    """The names in the lines "By: Ann Lee" after the first prose, if all of them have the same: teasers have others.
+
+    Before the prose stand menus and filters.
+    """
+    start = next((at for at, line in enumerate(page.lines) if len(line) > _MIN_PROSE), len(page.lines))
+    lines = (line for line in _joined(page.lines[start:]) if ":" in line[:_MAX_PREPOSITION] and len(line) < _MAX_LATE)
+    found = {tuple(names) for line in lines if (names := _signatories(line))}
+    names = list(found.pop()) if len(found) == 1 else []
+    return names if all(_is_name_alone(name, page) for name in names) else []
 
 
 def _titled(line: str) -> list[str]:
@@ -112,11 +118,11 @@ def _titled(line: str) -> list[str]:
 
 
 def dated_byline(page: Page) -> list[str]:
-    """The names that stand alone under the headline, or in the line above it, beside a date or a role."""
+    """The names that stand alone in a line under the headline, or in a part of it, beside a date or a role."""
     at = page.headline_at
     lines = page.lines[at + 1 : at + 1 + _MAX_BELOW] if at is not None else []
     parts = [part for line in lines for part in _PARTS.split(line.removeprefix("- ")) if part]
-    beside = _around_date(page.lines[at - 1]) if at else []
+    beside: list[str] = []
     for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
         beside += _around_date(part)
         if any(map(_is_beside_name, (before, after))):
@@ -216,7 +222,7 @@ def _signatories(line: str, after: str = "", *signatures: re.Pattern[str]) -> li
     if RIGHTS.search(line):
         return []
     text = line[signed.end() :]
-    names = _SIGNATURE_ENDS.split(text)[0]
+    names = TOUCHING_END.split(_SIGNATURE_ENDS.split(text)[0])[0]
     return list(filter(is_person, split_names(names))) or _dated_first_name(
         names.strip(" ,"), text[len(names) :] or after
     )

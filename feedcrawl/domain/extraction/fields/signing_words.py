@@ -15,7 +15,7 @@ _WROTE: Final = (
     "(?:this (?:post|article|story) (?:was|is) )?(?:written|posted|reported|published|story|words|text|article) by",
     "(?:authored|contributed|submitted|created|uploaded) by",
     "(?:an? )?(?:column|opinion|essay|commentary|analysis|review|guest post|interview) by",
-    "(?:eine? )?(?:kolumne|kommentar|gastkommentar|analyse|reportage|glosse|essay|interview|bericht) von",
+    "(?:eine? )?(?:kolumne|gastkommentar|analyse|reportage|glosse|essay|interview|bericht) von",
     "(?:une? )?(?:chronique|tribune|analyse|reportage|enquête|entretien) par",
     "(?:una? )?(?:columna|crónica|análisis|reportaje|entrevista|opinión) por",
     "(?:geschrieben|verfasst|veröffentlicht|erstellt|eingestellt|gepostet|ein (?:beitrag|artikel|text)) von",
@@ -85,7 +85,7 @@ REPORTER_AFTER: Final = re.compile(
 """A Korean signature, with the reporter's name before the word."""
 _GLUED_LABEL: Final = re.compile(rf"^\W*(?:{_BY})(?=[^\W\d_])")
 _TOUCHING: Final = re.compile(r"(?:[a-zß-ÿа-я]|[^\W\d_\u0000-\u04ff])(?=[A-ZÀ-ÞĀ-ſА-Я]|[^\W\d_\u0000-\u04ff])")
-_GLUED_END: Final = re.compile(
+TOUCHING_END: Final = re.compile(
     r"(?<=[^\W\d_A-Z])(?=(?:Published|Updated|Posted|Last|Reviewed|Follow|Share|Veröffentlicht|Aktualisiert|Publié|Publicad"
     r"|Pubblicat|(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zä]*\.? \d))"
 )
@@ -103,4 +103,4 @@ def unglued(line: str) -> str:
     label = _GLUED_LABEL.match(lowered(line)) if _TOUCHING.search(line, 0, _MAX_LABEL) else None
     if label is None or not (line[label.end()].isupper() and line[label.end() - 1].islower()):
         return line
-    return f"{line[: label.end()]} {_GLUED_END.sub(' ', line[label.end() :])}"
+    return f"{line[: label.end()]} {TOUCHING_END.sub(' ', line[label.end() :])}"

@@ -156,3 +156,10 @@ def test_a_publisher_with_its_address_is_not_several_names():
     metas = "<meta property=og:site_name content='The Daily'><meta name=author content='The Daily, Berlin, Germany'>"
     seen = read_page(f"<html><head>{metas}</head><body><p>{'text ' * 60}</p></body></html>", "https://d.example/a")
     assert find_authors(seen, None) == ()
+
+
+def test_what_stands_by_goods_is_a_brand():
+    data = json.dumps({"@type": "Product", "name": "Harbour Chair", "offers": {"price": 3}})
+    head = f'<meta property=og:type content=product><script type="application/ld+json">{data}</script>'
+    html = f"<html><head>{head}</head><body><h1>Harbour Chair</h1><p>By Ann Lee</p><p>{'text ' * 60}</p></body></html>"
+    assert find_authors(read_page(html, "https://shop.example/chair"), None) == ()
