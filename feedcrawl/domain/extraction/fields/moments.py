@@ -26,6 +26,7 @@ from feedcrawl.domain.extraction.fields.seen_dates import (
     UPDATED,
     WRITTEN,
     date_in,
+    exact,
     is_of_change,
     named_changes,
     said_published,
@@ -110,7 +111,7 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
 
 def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
     yield "broken structured data", in_scripts(page, LD_SCRIPTS)
-    yield "lines that say publication", said_published(page)
+    yield "lines that say publication", (exact(text, _machine_readable(page)) for text in said_published(page))
     yield "elements with a date for programs", _machine_readable(page)
     yield "other structured data", (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
     yield "lines near the headline", _near_headline(page)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, raw_text, text_of
@@ -147,6 +148,13 @@ def without(line: str, parts: Iterable[str]) -> str:
     for part in parts:
         line = line.replace(part, " ")
     return line
+
+
+def exact(text: str | None, others: Iterable[str | None]) -> str | None:
+    """The first of other dates that is of the same day, since it may have the time too; the text itself if none is."""
+    day = parse_date(text) if text else None
+    moments = ((other, parse_date(other)) for other in others if other and day)
+    return next((other for other, moment in moments if moment and day and moment.date() == day.date()), text)
 
 
 def said_published(page: Page) -> Iterator[str | None]:

@@ -81,6 +81,10 @@ def test_find_published(head, body, published):
     [
         # A line that says publication goes before elements with a date that say nothing.
         ("<h1>A story</h1><time datetime=2026-03-04>x</time><p>Publié le 3 mars 2026</p>", day(3, 3)),
+        (
+            "<h1>A story</h1><p>Publié le <time datetime=2026-03-03T08:15:00+01:00>3 mars 2026</time></p>",
+            day(3, 3, 7, 15),
+        ),
         ("<h1>A story</h1><time datetime=2026-03-04>x</time><p>Veröffentlicht: 03.03.2026</p>", day(3, 3)),
         ("<h1>A story</h1><p>4 March 2026</p><p>This was originally published on 3 March 2026.</p>", day(3, 3)),
         ("<h1>A story</h1><p>4. März 2026</p><p>Zuerst erschienen am 03.03.2026 in Ports.</p>", day(3, 3)),
