@@ -55,7 +55,6 @@ LOG_LEVEL = globals()["FEEDCRAWL_LOG_LEVEL"] or "WARNING"  # default DEBUG
 
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SCHEDULER = "feedcrawl.crawl.scheduler.FrontierScheduler"
-DOWNLOADER = "feedcrawl.crawl.downloader.DirectDownloader"  # sends at once what the frontier has paced
 SCHEDULER_PERSIST = True  # default False: a worker that closes would delete what all share
 TWISTED_DNS_RESOLVER = "feedcrawl.crawl.resolver.PublicResolver"
 DNS_TIMEOUT = 10  # default 60

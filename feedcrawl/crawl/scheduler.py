@@ -19,7 +19,6 @@ from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
 from feedcrawl.crawl import garbage
-from feedcrawl.crawl.downloader import InTurnScraper
 from feedcrawl.crawl.plain_pages import PlainPages
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
@@ -102,8 +101,6 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self.leases.on_change = self._wake_in
         self._heartbeat = create_looping_call(self._beat)
         self._heartbeat.start(self._config.lease_sec / 3, now=False)
-        if self._crawler.engine is not None:
-            self._crawler.engine.scraper.__class__ = InTurnScraper  # which has no state of its own, nor a setting
         garbage.collect_less()
 
     def close(self, reason: str) -> None:
