@@ -45,7 +45,7 @@ class Rounds(polls.Polls):
             async for each in super().start():
                 yield each
             requested += self.wired.registry.count()
-            while self._polled() < requested or self.leases.held:
+            while self._polled() < requested or self.leases.leased:
                 await sleep(LOOK_SEC)
 
     def _polled(self) -> int:
