@@ -1,6 +1,7 @@
 # ruff: noqa: RUF001 -- letters of other scripts
 import codecs
 import encodings
+import re
 
 import pytest
 from hypothesis import given
@@ -197,3 +198,16 @@ def test_names_that_strangers_make_up_are_not_remembered():
     before = len(encodings._cache)
     assert {codec_of(f"made-up-{number}") for number in range(100)} == {None}
     assert len(encodings._cache) == before
+
+
+def test_a_word_without_end_costs_no_detector_a_search_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = " Совет гавани проголосовал за новый мост через старый канал. " * 9
+    seen: list[bytes] = []
+
+    def detect(sample: bytes) -> dict[str, str]:
+        seen.append(sample)
+        return {"encoding": "windows-1251"}
+
+    monkeypatch.setattr("chardet.detect", detect)
+    assert decode(b"<p>" + b"March" * 9_000 + text.encode("cp1251"), None).encoding == "windows-1251"
+    assert max(map(len, re.findall(rb"[A-Za-z]+", seen[0]))) == 64

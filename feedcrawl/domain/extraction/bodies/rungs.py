@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 MIN_WITNESS = 200
 MOST_CHILDREN = 400
 MOST_LINES = 10_000
-"""Lines of a page that trafilatura reads: its last resort, justext, compares each short line with all others around it (29 s
-of processor time for 50 000 lines of one character, 1.2 for 10 000).
+"""Lines of a page that trafilatura reads: its last resort, justext, compares each short line with all others around it
+(29 s of processor time for 50 000 lines of one character, 1.2 for 10 000).
 """
 _UNREAD = ("head", "script", "style", "svg", "template")
 _MEASURED = frozenset({"table", "ul", "div", "aside", "header", "footer", "section"})
