@@ -51,7 +51,7 @@ async def unfold(crawler: Crawler, poll: FeedPoll, response: Response | None) ->
             return None
         home = moves.back(poll)
         requested = replace(poll.requested, feed=replace(poll.feed, subscription=home))
-        return replace(poll, requested=requested).judged(f"no feed was found at or through {home.url}")
+        return replace(poll, requested=requested).judged(f"no feed was found at or through {home.url}", "html")
     if at == "page" and poll.received.result in PAGES and response is not None:
         return await _leave_page(crawler, moves, poll, response)
     return poll

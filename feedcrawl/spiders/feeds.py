@@ -109,7 +109,7 @@ class FeedsSpider(FrontierSpider):
         details = {
             "url": subscription.url,
             "reason": poll.received.result,
-            "detail": "nothing is there; it is not subscribed",
+            "detail": f"{poll.received.detail or 'nothing is there'}; it is not subscribed",
         }
         self.logger.error("feed_refused", extra=details)
         return True

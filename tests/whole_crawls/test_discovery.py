@@ -152,9 +152,9 @@ def test_a_crawl_leaves_pages_for_their_feeds(tmp_path: Path) -> None:
         assert {url: each["categories"] for url, each in feeds.items()} == reached, first.err
         told = {each["url"]: each for each in world.logged("first", "page_left_for_feed")}
         assert told[found["several"]]["choice"].split() == [f"{host['several']}/a", f"{host['several']}/b"]
-        failed = {each["url"]: each["detail"] for each in world.logged("first", "feed_failed")}
+        failed = {each["url"]: (each["result"], each["detail"]) for each in world.logged("first", "feed_failed")}
         assert set(failed) == {found["none"], found["closed"]}
-        assert all("no feed was found" in detail for detail in failed.values())
+        assert all(result == "html" and "no feed was found" in detail for result, detail in failed.values())
         asked = world.paths("first", "closed.test")
         assert "/robots.txt" in asked
         assert "/feed" not in asked
@@ -166,6 +166,13 @@ def test_a_crawl_leaves_pages_for_their_feeds(tmp_path: Path) -> None:
         assert world.paths("again", "none.test") == ["/"]
         why = scrapy(world, "why", found["guess"])
         assert f"next: {host['guess']}/rss.xml" in why.out
+
+        # A page without a feed that the arguments name is refused as a page, whatever its last guess responded.
+        page_url = world.origin.site("typed.test").serve("/", html(page("No feed", paragraphs(1, 3))))
+        world.crawl("typed", f"feeds={page_url}", code=1)
+        (refused,) = world.logged("typed", "feed_refused")
+        assert (refused["url"], refused["reason"]) == (page_url, "html")
+        assert refused["detail"] == f"no feed was found at or through {page_url}; it is not subscribed"
 
 
 def test_a_page_whose_feed_is_subscribed_joins_it(tmp_path: Path) -> None:
