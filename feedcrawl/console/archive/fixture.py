@@ -87,8 +87,7 @@ def archived(config: Config, wanted: str) -> Page | None:
     limit = config.max_article_bytes
     with closing(capture.opened(config.data_dir)) as store:
         of_name = (each for each in store.refs() if each.uid and wanted in (each.url, each.fetch_id))
-        found = (each for each in of_name if capture.is_whole(store, each, limit_bytes=limit))
-        ref = max(found, key=lambda each: each.fetched_at, default=None)
+        ref = capture.newest(store, of_name, limit_bytes=limit)
         if ref is None or ref.uid is None:
             return None
         document = capture.document(store, ref, limit_bytes=limit)

@@ -14,7 +14,7 @@ from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.disk.raw import RawElsewhere, RawStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from feedcrawl.store.disk.raw import FetchRecord, Part
@@ -43,7 +43,7 @@ def opened(data_dir: Path) -> RawStore:
 def is_whole(store: RawStore, ref: RawRef, *, limit_bytes: int) -> bool:
     """True if a capture is a response with a complete document, even if its transfer ended early, as a crawl reads it.
 
-    Only then the body is read. Raises DiskUnavailable, except for a damaged record.
+    The body is read only if the transfer ended early. Raises DiskUnavailable, except for a damaged record.
     """
     if not 200 <= ref.status < 300 or ref.truncated not in (None, "disconnect"):
         return False
@@ -58,6 +58,12 @@ def is_whole(store: RawStore, ref: RawRef, *, limit_bytes: int) -> bool:
             raise
         return False
     return True
+
+
+def newest(store: RawStore, refs: Iterable[RawRef], *, limit_bytes: int) -> RawRef | None:
+    """The last of these captures with a complete document; None if there is none. Raises the errors of `is_whole`."""
+    last_first = sorted(refs, key=lambda ref: ref.fetched_at, reverse=True)
+    return next((ref for ref in last_first if is_whole(store, ref, limit_bytes=limit_bytes)), None)
 
 
 def document(store: RawStore, ref: RawRef, *, limit_bytes: int) -> Document:

@@ -46,8 +46,7 @@ def explained(
     with closing(capture.opened(config.data_dir)) as store:
         of_name = (each for each in store.refs() if each.uid and not named.isdisjoint(_names(each)))
         limit = config.max_article_bytes
-        found = (each for each in of_name if capture.is_whole(store, each, limit_bytes=limit))
-        ref = max(found, key=lambda each: each.fetched_at, default=None)
+        ref = capture.newest(store, of_name, limit_bytes=limit)
         if ref is None or ref.uid is None:
             return None
         document = capture.document(store, ref, limit_bytes=limit)
