@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["extract", "parse"]
 
-if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
     __getattr__ = imported_later(__name__, {"library": ("extract", "parse")})

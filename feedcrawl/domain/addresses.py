@@ -1,7 +1,7 @@
 """Addresses, names, ports and URLs that a crawler may reach.
 
-A URL from a stranger may point into the network of the crawler (server-side request forgery). The decision is made on
-the address to which the connection goes; names and spellings are checked earlier only where that saves a DNS lookup.
+A URL from the web may point into the crawler's own network (server-side request forgery). The decision is made on the
+address to which the connection goes; names and spellings are checked earlier only where that saves a DNS lookup.
 Python's `is_global` and `is_private` are not enough: they let embedded, deprecated and cloud-internal forms pass.
 """
 
@@ -168,11 +168,11 @@ def is_allowed(ip: str, opened: Iterable[Network]) -> bool:
 def dial_refusal(
     host: str, addresses: Iterable[str], opened: Collection[Network], is_own: Callable[[str], bool]
 ) -> str | None:
-    """Why a host is not dialled, as a sentence; None if it may be.
+    """The reason, as a sentence, why a host must not be dialled; None if it may be dialled.
 
-    One forbidden address refuses the whole host: a server that returns one good and one bad address hopes that the
-    second is dialled. `is_own` is True for an address of this machine: a public one is refused too, because it reaches
-    services behind the machine's firewall.
+    One forbidden address refuses the whole host: an attacker's name server returns an allowed and a forbidden address
+    so that the second is dialled. `is_own` is True for an address of this machine: a public address of this machine is
+    refused too, because it reaches services behind the machine's firewall.
     """
     refused = [ip for ip in addresses if not is_opened(ip, opened) and (not is_public(ip) or is_own(ip))]
     if not refused:

@@ -131,7 +131,7 @@ _DOTTED_CLOCK = re.compile(
 
 
 def usual_form(text: str) -> str:
-    """A date with its unusual parts as others write them; other texts unchanged.
+    """A date with unusual notations replaced by common ones; other texts unchanged.
 
     Zones in brackets after a time (RFC 9557, Java's ZonedDateTime), clocks with dots (`10.30.00`) after a date, and
     `/Date(1783333800000)/` of .NET, whose number is Unix time in milliseconds.

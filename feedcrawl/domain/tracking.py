@@ -1,10 +1,10 @@
 """Query parameters that track a reader and do not select a resource.
 
 Names in lower case, compared without case; a prefix counts only with its separator (`utm_`, not `utm`), so that
-`utmost` or `spmd` stay. A name is listed here if its vendor documents it or if the lists used by browsers agree:
+`utmost` or `spmd` stay. A name is listed here if its vendor documents the name or if the lists used by browsers agree:
 Firefox StripOnShare.json, Brave query-filter.json, ClearURLs' global rules. Words that sites use for resources (`ref`,
-`source`, `cid`, `mod`, `var`, `campaign_id`) are not listed, although some of those lists have them: an article lost
-because it got the identity of another costs more than an article fetched twice.
+`source`, `cid`, `mod`, `var`, `campaign_id`) are not listed, although some of those lists have them: an article that is
+lost because its URL is taken for another article's costs more than an article that is fetched twice.
 """
 
 from __future__ import annotations

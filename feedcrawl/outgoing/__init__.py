@@ -14,7 +14,7 @@ __all__ = [
     "of",
 ]
 
-if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
     __getattr__ = imported_later(
         __name__,
         {

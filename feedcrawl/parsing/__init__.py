@@ -21,5 +21,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Done", "Failed", "ParserPool"]
 
-if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
     __getattr__ = imported_later(__name__, {"answers": ("Done", "Failed"), "pool": ("ParserPool",)})

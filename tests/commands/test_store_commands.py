@@ -218,7 +218,7 @@ def test_why(call: Call, redis_client: redis.Redis) -> None:
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[1].startswith("Next poll at 2026-03-02T08:40:00.000Z, 40 min after the last poll, because: no new")
-    assert "then the feed asks for it (ttl) (no-new-entries+ttl)" in lines[1]
+    assert "then requested by the feed (ttl) (no-new-entries+ttl)" in lines[1]
     assert lines[2].split(maxsplit=2) == ["15", "min", "the interval so far (interval)"]
     assert "\x1b" not in out
     assert lines[5].startswith("Last polled at")

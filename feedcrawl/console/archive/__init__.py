@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 __all__ = ["differences"]
 
-if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
     __getattr__ = imported_later(__name__, {"versions": ("differences",)})

@@ -9,8 +9,8 @@ from feedcrawl.domain.urls import canonicalize, same_site
 def canonical_url(asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> str:
     """The canonical URL of a page.
 
-    rel=canonical counts if it has the registered domain of the page and is no front page: a page must not speak for a
-    URL of another site, and a template that names the front page in every article would merge all of them. Otherwise
+    rel=canonical counts if it has the registered domain of the page and is no front page: a page must not claim a URL
+    of another site, and a template that names the front page in every article would merge all of them. Otherwise
     the final URL counts, else the requested URL.
     """
     for url in (named, final, asked):

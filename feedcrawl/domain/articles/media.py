@@ -71,7 +71,7 @@ class Media:
 
     `revisions`: versions of the article, newest first, each with `content_hash` and `at`. `duplicate_of`: media_id of
     the article that this one was merged into. `earlier_attempts`: attempts before the current round. `request_id`: the
-    request that first asked for the URL.
+    first API request for the URL.
     """
 
     media_id: str

@@ -66,7 +66,7 @@ def backed_off(state: PollState, seen: Observation, policy: CadencePolicy) -> Pr
 
 
 def held(proposal: Proposal, now: datetime, jitter: float) -> Decision:
-    """The decision made of a proposal, the publisher's floors, jitter and skip windows."""
+    """The decision from a proposal, after the publisher's floors, jitter and skip windows."""
     asked = floors(proposal.state)
     floor = max(asked, key=lambda one: one.wait_sec, default=Candidate("", 0.0))
     reason, wait = proposal.reason, proposal.wait_sec
@@ -101,9 +101,9 @@ def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
 
 
 def once_answered(decision: Decision, status: int | None) -> float | None:
-    """The wait without back-off, for the case that the failing host answers before the back-off ends.
+    """The wait without back-off, which applies if the failing host responds before the back-off ends.
 
-    None if the wait is not a back-off, or if the host was not the cause (`status` None: no answer; 5xx).
+    None if the wait is no back-off, or if the host was not the cause: `status` is neither None (no response) nor 5xx.
     """
     if not decision.reason.startswith("error-backoff") or (status is not None and status < 500):
         return None

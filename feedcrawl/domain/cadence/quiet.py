@@ -1,4 +1,4 @@
-"""Feeds that are quiet against their own last weeks: they answer well, and bring nothing."""
+"""Feeds that are quiet against their own last weeks: their polls succeed and bring no new entries."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class CadencePolicy:
 class Observation:
     """Observation of one poll.
 
-    `status` is None without a usable answer (time-out, not a feed, too large). `published` has the dates of the
+    `status` is None without a usable response (time-out, not a feed, too large). `published` has the dates of the
     document's entries, newest first; `first_seen` has the arrival times of the entries that are new in this poll.
     `max_age_sec` is the remaining freshness (Cache-Control or Expires, less Age).
     """
@@ -59,7 +59,7 @@ class Observation:
 
     @property
     def succeeded(self) -> bool:
-        """True if the publisher sent the document, or answered that it has not changed."""
+        """True if the publisher sent the document, or a 304."""
         return self.status is not None and (200 <= self.status < 300 or self.status == 304)
 
 

@@ -132,7 +132,7 @@ def _digests(entry: ParsedEntry, canonical: str, feed_id: str, rest: tuple[str, 
 
 
 def _digest_of_rest(entry: ParsedEntry) -> str:
-    """A digest of all that the publisher writes of an entry, without white space: dates, media files, extensions."""
+    """A digest of an entry as published, white space ignored: dates, media files, extensions."""
     media = [each.url for each in entry.enclosures]
     raw = "".join((entry.raw or b"").decode("utf-8", "replace").split())
     return _digest(entry.published_raw or "", f"{entry.published} {entry.updated}", *media, raw)
@@ -148,7 +148,7 @@ def _title_key(entry: ParsedEntry, ending: str) -> str:
 
 
 def _common_ending(titles: Sequence[str]) -> str:
-    """What all titles of a document end with after a dash or bar, such as the name of the site; "" if nothing."""
+    """The ending after a dash or bar that all titles of a document share, mostly the site's name; "" if none."""
     endings = {found[0] if (found := _ENDING.search(title)) else "" for title in titles}
     return endings.pop() if len(endings) == 1 and len(titles) >= BRANDED else ""
 
@@ -174,8 +174,8 @@ def _hostless_keys(entry: ParsedEntry) -> Iterator[str]:
 def _without_repeats(named: Iterable[_Names]) -> Sequence[_Names]:
     """The entries that have an id, a link, a media file or a text, and do not repeat the names of an earlier entry.
 
-    Entries without an id are repeated only if they are written alike, dates, categories and extensions included: many
-    feeds have one link for all that they say of a thing.
+    Entries without an id count as repeated only if their dates, categories and extensions are equal too: in many feeds
+    several entries about one subject have the same link.
     """
     found: dict[tuple[str, str, str], _Names] = {}
     for names in named:

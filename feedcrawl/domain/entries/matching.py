@@ -114,8 +114,8 @@ def _by_place(entry: Identified, key: str, before: KnownEntry) -> bool:
 
 
 def _by_remains(entry: Identified, key: str, before: KnownEntry) -> bool:
-    """True if the place is the same, or what is left of an entry whose id and link are new: its title, with a date
-    within a day, or without a date the whole text.
+    """True if the place is the same; or, for an entry with a new id and a new link, if the title is the same and the
+    dates differ by a day at most, or, without a date, if the whole text is the same.
     """
     if kind_of(key) != "title":
         return _by_place(entry, key, before)

@@ -1,1 +1,1 @@
-"""What an article shows beside its text: pictures, players of other sites, formulas."""
+"""The parts of an article beside its text: images, embedded players, formulas."""

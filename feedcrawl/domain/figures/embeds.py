@@ -1,6 +1,6 @@
-"""Players and posts of other sites within an article, and its own films and recordings: what a link to them is.
+"""Embedded players and posts of other sites, and the article's own video and audio: the links that replace them.
 
-Nothing of a stranger's site runs where an article is read, so that an embedded player becomes a figure with a link.
+Stored articles contain no code of other sites, so an embedded player becomes a figure with a link.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _VIMEO = re.compile(r"^/video/(\d+)")
 
 
 class Embed(NamedTuple):
-    """The address where an embedded thing is seen or heard, and its title."""
+    """The URL that shows or plays an embedded player, post or media file, and its title."""
 
     url: str
     title: str
 
 
 def embed_of(element: HtmlElement) -> Embed | None:
-    """The link that stands for an element of EMBEDS; None for advertisements and all other frames.
+    """The link that replaces an element of EMBEDS; None for advertisements and all other frames.
 
-    The URL may be relative for a film or recording of the page's own site.
+    The URL may be relative for video and audio of the page's own site.
     """
     source = _source(element)
     if not source or UNWRITABLE.search(source):
@@ -98,7 +98,7 @@ def _following_sources(element: HtmlElement) -> list[HtmlElement]:
 
 
 def _provider(source: str) -> str | None:
-    """The key of the known site that a frame shows; None for an unknown site, and for buttons to follow or share."""
+    """The key of the known site that a frame shows; None for an unknown site, and for follow or share buttons."""
     try:
         parts = urlsplit(source)
         host = parts.hostname or ""
@@ -113,7 +113,7 @@ def _provider(source: str) -> str | None:
 
 
 def _page_of(source: str) -> str:
-    """The page on which a player's film stands; the player's own address for other sites."""
+    """The page of a player's video; for other sites, the player's own URL."""
     parts = urlsplit(source if not source.startswith("//") else f"https:{source}")
     host = parts.hostname or ""
     if host.endswith(("youtube.com", "youtube-nocookie.com")):

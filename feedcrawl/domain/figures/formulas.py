@@ -1,6 +1,6 @@
-"""Formulas: each is shown once, as presentation MathML (https://www.w3.org/TR/mathml-core/).
+"""Formulas: keeps one form of each, presentation MathML (https://www.w3.org/TR/mathml-core/).
 
-Renderers write a formula up to three times: MathML, boxes or a picture for the eye, and TeX for copying.
+Renderers write a formula in up to three forms: MathML, a visible drawing (boxes or an image), and TeX for copying.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _MOST_LEVELS = 5
 
 
 def settle_formulas(tree: HtmlElement) -> None:
-    """Leave of each formula the presentation MathML alone; a formula without MathML stays as it is drawn.
+    """Keep only the presentation MathML of each formula; a formula without MathML stays unchanged.
 
-    A `math` element with other elements in it, or without identifiers, numbers and operators, is no formula: only its
-    text stays.
+    A `math` element that contains other elements, or no identifiers, numbers and operators, is no formula: it is
+    replaced by its text.
     """
     for math in list(tree.iter("math")):
         _leave_presentation(math)

@@ -1,4 +1,4 @@
-"""The real address of an img element: pages that load images late have it in other attributes than src."""
+"""The URL of the image that an img element shows: pages with lazy loading have it in other attributes than src."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 """Characters that a reference (`&#14;`) can put into an attribute, but that lxml refuses to write."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-# What is shown until the picture has come: a small or blurred copy, or one empty file for all pictures.
+# Placeholders, shown until the image is loaded: a small or blurred copy, or one empty file for all images.
 _PLACEHOLDER = re.compile(
     r"(?<![a-z])(?:blur(?:red)?|placeholder|blank|spacer|lqip|lazy(?:load)?|loading|transparent|1x1)(?![a-z])"
     r"|[-_]\d{1,2}x\d{1,2}\.\w+$|[?&](?:w|width|h|height)=\d{1,2}(?:&|$)|/(?:w|h)_\d{1,2}[,/]|/fit-in/\d{1,2}x",

@@ -182,7 +182,7 @@ def _meant(name: str, declared: tuple[Setting, ...], fixed: dict[str, str]) -> s
     found = next((each.name for each in declared if theirs.lower() in map(str.lower, each.also)), None)
     found = found or fixed.get(theirs.lower())
     if found:
-        return f"what is {theirs} elsewhere is {found} here (docs/settings.md says in which unit)"
+        return f"{theirs} of other programs is {found} here (docs/settings.md has its unit)"
     nearest = get_close_matches(f"{PREFIX}{theirs}", [each.name for each in declared], n=1, cutoff=0)
     return f"the nearest is {nearest[0]} (docs/settings.md lists all)"
 

@@ -1,4 +1,4 @@
-"""Webhooks: the request of an event, its signature, and what a response to it means.
+"""Webhooks: the request for an event, its signature, and the verdict on the response.
 
 Requests follow Standard Webhooks (https://www.standardwebhooks.com/, version 1): the headers `webhook-id`,
 `webhook-timestamp` and `webhook-signature`, which is `v1,` and the HMAC-SHA256 of id, time and body in base64.
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Verdict = Literal["delivered", "refused", "failed", "busy"]
-"""What a response means: the receiver has the event | it refuses the event for good | it could not process the event
-| it wants events later.
+"""delivered: the receiver has the event. refused: it refuses the event permanently. failed: it could not process the
+event. busy: it accepts events later.
 """
 LATER: Final = frozenset({408, 425, 429, 502, 503, 504})
 BASE64_PREFIX: Final = "whsec_"
@@ -72,7 +72,7 @@ def signature(name: str, at: str, body: bytes, secret: bytes) -> str:
 
 
 def verdict(status: int) -> Verdict:
-    """What a receiver's response means, from its status. A redirect is not followed: the URL is the operator's."""
+    """The verdict on a response with this status. A redirect is not followed: the URL is the operator's."""
     if 200 <= status < 300:
         return "delivered"
     if status in LATER:

@@ -2,7 +2,7 @@
 
 The subscriber registers a callback with a form. The server verifies the callback by a GET with `url` and `challenge`,
 and sends a POST with `url` whenever the feed changes. A registration lasts 25 hours. Only the protocols `http-post` and
-`https-post` are spoken; XML-RPC and SOAP are older ways to say the same.
+`https-post` are supported, not the older XML-RPC and SOAP.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REFUSED: Final = re.compile(rb"""success\s*=\s*["'](?:false|0)["']""", re.IGNOR
 
 
 def topic_of(cloud: Cloud | None, *, url: str) -> Topic | None:
-    """The server that a feed at `url` names, and the feed; None if it names none that we can speak to."""
+    """The server that a feed at `url` names, and the feed; None if it names no server with a supported protocol."""
     scheme = _SCHEMES.get(cloud.protocol) if cloud is not None else None
     if cloud is None or scheme is None:
         return None
@@ -51,5 +51,5 @@ def registration(topic: str, callback: str) -> dict[str, str]:
 
 
 def is_refused(body: bytes) -> bool:
-    """True if a server's response with status 2xx says that it has not registered us (`<notifyResult success=…>`)."""
+    """True if a response with status 2xx reports that the registration failed (`<notifyResult success="false">`)."""
     return _REFUSED.search(body[:4096]) is not None

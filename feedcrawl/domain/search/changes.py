@@ -1,4 +1,4 @@
-"""What the events of the stream change in a search index."""
+"""The changes of a search index that follow from the events of the stream."""
 
 from __future__ import annotations
 

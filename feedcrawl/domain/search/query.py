@@ -1,6 +1,6 @@
-"""What a person looks for: words that must all occur, "phrases in quotes", -excluded words and begin* of words.
+"""Search queries: words that must all occur, "phrases in quotes", -excluded words and begin* of words.
 
-Everything else of the text is a word: no text is a syntax error, and nothing in it reaches an index as an operator.
+All other characters belong to words: no text is a syntax error, and no part of it reaches an index as an operator.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Query:
 
 
 def read(text: str) -> Query:
-    """The query that a person wrote.
+    """The query in a text.
 
     Raises Refusal: `search_empty` if no word must occur, `search_too_long`.
     """

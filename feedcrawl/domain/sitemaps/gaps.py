@@ -41,7 +41,7 @@ class Gap:
     found: int = 0
 
     def after(self, places: Iterable[str], found: int, *, sitemap: bool = True) -> Gap:
-        """The gap once a document was read that names further sitemaps."""
+        """The gap after a document: `places` are the sitemaps that it names, `found` is the number of its URLs."""
         named = tuple(dict.fromkeys((*places, *self.places)))
         return replace(self, places=named, documents=self.documents + sitemap, found=self.found + found)
 
@@ -81,7 +81,7 @@ def folder_of(links: Iterable[str | None]) -> str | None:
 
 
 def read_document(body: bytes, *, url: str, gap: Gap) -> Covered:
-    """What a robots.txt or a sitemap has of a gap. Raises NotASitemap."""
+    """The URLs of a gap, and the further sitemaps, that a robots.txt or a sitemap names. Raises NotASitemap."""
     if urlsplit(url).path == ROBOTS:
         named = [each for text in parse_robots(body).sitemaps if (each := _absolute(text, url))]
         return Covered(sitemaps=tuple(named[:MAX_DOCUMENTS]) or sitemap_guesses(url))

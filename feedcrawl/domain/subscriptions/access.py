@@ -1,4 +1,4 @@
-"""Private feeds: request headers (credentials, cookies, tokens) that one feed's own origin gets and nobody else."""
+"""Private feeds: request headers (credentials, cookies, tokens) that are sent to the feed's own origin only."""
 
 from __future__ import annotations
 
@@ -123,8 +123,10 @@ def _line(line: str) -> Header:
 
 
 def login_wanted(*, scheme: str | None, sent: bool, program: str = "scrapy", subscribed: bool = True) -> str:
-    """What to do about a response 401: the sentence for journal, log and command. `scheme` is the one of
-    WWW-Authenticate, `sent` whether headers of the user were sent, `program` the one that the user runs.
+    """The sentence for journal, log and command that says what to do after a response 401.
+
+    `scheme` is the scheme of WWW-Authenticate; `sent` is True if the request had private headers; `program` is the
+    command that the user runs.
     """
     asks = f"the server asks for a login{f' ({scheme})' if scheme else ''}"
     if not subscribed:

@@ -27,7 +27,7 @@ class MoveRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The target of a feed's permanent redirect, the time of the first, and how many good polls in a row had it."""
+    """The target of a feed's permanent redirect, the time of the first such poll, and their number in a row."""
 
     url: str
     since: datetime

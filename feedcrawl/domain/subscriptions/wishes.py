@@ -1,4 +1,4 @@
-"""Feeds that are to be subscribed, and those that cannot be."""
+"""Feeds to subscribe, and feeds whose subscription was refused."""
 
 from __future__ import annotations
 

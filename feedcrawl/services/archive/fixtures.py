@@ -1,8 +1,10 @@
-"""Pages kept as test cases: the page as received, and the article that is expected of it.
+"""Pages stored as test cases: the page as received, and its expected article.
 
-<directory>/<uid>/page.html the body, without content codings <directory>/<uid>/meta.json url, headers, fetched_at, and
-under `feed` the entry's content <directory>/<uid>/expected.json the article, or under `failure` the reason why there is
-none
+The files of a test case:
+
+    <directory>/<uid>/page.html       the body, without content codings
+    <directory>/<uid>/meta.json       url, headers, fetched_at, and under `feed` the entry's content
+    <directory>/<uid>/expected.json   the article, or under `failure` the reason why there is none
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Publishes an article, from a crawl or from the archive: its identity, its record, its writes and its events.
 
-Each function is one pipeline step; `services.replay` runs all of them at once.
+Each function is one pipeline step; `services/archive/replay.py` runs all of them at once.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def test_which_candidate_won(reason: str, candidates: list[tuple[str, float]], w
 def test_proposals_in_words() -> None:
     assert proposals("rate+ttl", [("rate", 60.0), ("ttl", 300.0)]) == [
         {"rule": "rate", "wait_sec": 60.0, "because": "the rate at which it publishes", "won": False},
-        {"rule": "ttl", "wait_sec": 300.0, "because": "the feed asks for it (ttl)", "won": True},
+        {"rule": "ttl", "wait_sec": 300.0, "because": "requested by the feed (ttl)", "won": True},
     ]
     assert proposals(None, []) == []
 
