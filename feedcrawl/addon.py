@@ -21,6 +21,7 @@ _THE_PROJECTS_OWN = frozenset(
     {"ADDONS", "BOT_NAME", "COMMANDS_MODULE", "LOG_LEVEL", "NEWSPIDER_MODULE", "SPIDER_MODULES"}
 )
 """Settings that say which project this is; the spiders of feedcrawl come beside the project's."""
+_COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "SPIDER_MIDDLEWARES")
 _NOT_SETTINGS = frozenset({"TYPE_CHECKING", "PREFIX", "OTHER_PREFIX", "REDIS_ENVIRONMENT"})
 
 
@@ -57,6 +58,8 @@ class Addon:
         for name, value in derived.items():
             settings.set(name, value, priority="addon")
         check_hardened(settings)
+        for name in _COMPONENTS:
+            _forget_what_is_off(settings, name)
 
 
 def project_settings() -> dict[str, object]:
@@ -74,3 +77,17 @@ def _merge(settings: BaseSettings, name: str, components: dict[str, object]) -> 
     """Adds entries to a setting that is a mapping; an entry that the project has stays as it is."""
     theirs = dict(settings.getdict(name))
     settings.set(name, {**components, **theirs}, priority=max(settings.getpriority(name) or 0, 15))
+
+
+def _forget_what_is_off(settings: BaseSettings, name: str) -> None:
+    """Remove the components that are set to None, from Scrapy's defaults too.
+
+    Scrapy imports each component that a setting names, also those that are off: aiohttp for the remote control and
+    tldextract for the cookies take 13 MB.
+    """
+    components, base = dict(settings.getdict(name)), dict(settings.getdict(f"{name}_BASE"))
+    for path in [path for path, order in components.items() if order is None]:
+        del components[path]
+        base.pop(path, None)
+    settings.set(name, components, priority=settings.getpriority(name) or 0)
+    settings.set(f"{name}_BASE", base, priority="addon")

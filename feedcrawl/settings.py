@@ -124,6 +124,8 @@ ITEM_PIPELINES: dict[str, int | None] = {
     "feedcrawl.pipelines.commit.CommitPipeline": 900,  # the task ends last
 }
 EXTENSIONS: dict[str, int | None] = {
+    "scrapy.extensions.telnet.TelnetConsole": None,
+    "scrapy.extensions.remote_control.RemoteControl": None,
     "feedcrawl.extensions.settle.Settle": 0,
     "feedcrawl.extensions.stall.Stall": 5,
     "feedcrawl.extensions.inputs.InputExtension": 10,

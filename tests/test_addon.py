@@ -93,11 +93,31 @@ def test_a_project_keeps_what_it_sets_and_has_the_rest() -> None:
     Addon().update_settings(settings)
     assert (settings["BOT_NAME"], settings["CONCURRENT_REQUESTS"], settings["CONCURRENT_ITEMS"]) == ("news", 3, 1)
     assert settings["SPIDER_MODULES"] == ["news.spiders", "feedcrawl.spiders"]
-    assert settings["EXTENSIONS"]["feedcrawl.extensions.progress.Progress"] is None
+    assert "feedcrawl.extensions.progress.Progress" not in settings["EXTENSIONS"]
     assert settings["EXTENSIONS"]["feedcrawl.extensions.settle.Settle"] == 0
     assert settings["ITEM_PIPELINES"]["news.pipelines.Headlines"] == 350
     assert settings["ITEM_PIPELINES"]["feedcrawl.pipelines.commit.CommitPipeline"] == 900
     assert settings.getpriority("CONCURRENT_ITEMS") < settings.getpriority("CONCURRENT_REQUESTS")
+
+
+@pytest.mark.parametrize(
+    ("name", "off"),
+    [
+        ("EXTENSIONS", "scrapy.extensions.remote_control.RemoteControl"),
+        ("EXTENSIONS", "scrapy.extensions.telnet.TelnetConsole"),
+        ("DOWNLOADER_MIDDLEWARES", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),
+        ("SPIDER_MIDDLEWARES", "scrapy.spidermiddlewares.referer.RefererMiddleware"),
+    ],
+)
+def test_scrapy_reads_no_name_of_a_component_that_is_off(name: str, off: str) -> None:
+    """Scrapy imports what it reads, aiohttp among it: memory and time of every start."""
+    before, after = get_project_settings(), derived()
+    assert off in before[f"{name}_BASE"]
+    assert off not in after[name]
+    assert off not in after[f"{name}_BASE"]
+    assert None not in after[name].values()
+    built, as_before = (each.get_component_priority_dict_with_base(name) for each in (after, before))
+    assert built.copy_to_dict() == as_before.copy_to_dict()
 
 
 def test_it_changes_nothing_when_it_comes_again() -> None:
