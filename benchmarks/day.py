@@ -38,7 +38,7 @@ from feedcrawl.domain.cadence.tempo import demand, forecast
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.models import ParsedEntry, ParsedFeed
 from feedcrawl.domain.publisher_hints import PublisherHints
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.items import ComparedEntries, Decided, FeedFound, FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.services.subscriptions import catch_up, journal, polling, registering
 from feedcrawl.services.subscriptions.tempo import Tempo
@@ -155,8 +155,8 @@ class World:
         weights = [1 / rank for rank in range(1, options.hosts + 1)]
         hosts = self.chance.choices(range(options.hosts), weights, k=options.feeds)
         for number, host in enumerate(hosts):
-            wish = Wish(f"http://site-{host}.test/feed-{number}")
-            feed_id, _ = registering.subscribe(self.registry, self.frontier, wish, self.moment())
+            spec = SubscriptionSpec(f"http://site-{host}.test/feed-{number}")
+            feed_id, _ = registering.subscribe(self.registry, self.frontier, spec, self.moment())
             self.publishers[feed_id] = publisher(self.chance, self.end)
         for source in self.publishers.values():
             make_known(source, options.learnt, replace(cadence, tempo=24 / options.polls), self.chance)
@@ -199,7 +199,7 @@ class World:
         known_before = feed.polls.last_success_at is not None
         if not known_before:
             feed = replace(feed, polls=replace(feed.polls, cadence=to_json(source.state)))
-        question = polling.question(feed, at)
+        question = polling.preconditions(feed, at)
         requested = FeedRequested(lease=lease, poll_id=f"{feed.id}@{self.now}", feed=feed, kind=question.kind)
         if self.chance.random() < FAILING:
             return FeedPoll(requested, FeedReceived(at=at, status=503, result="http_503"))

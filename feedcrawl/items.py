@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import IdRecord, KnownEntry
-    from feedcrawl.domain.entries.recognition import Sighting
+    from feedcrawl.domain.entries.recognition import RecognisedEntry
     from feedcrawl.domain.entries.records import EntryRecord
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.http.conditional import Validators
     from feedcrawl.domain.http.validators import Kind
     from feedcrawl.domain.models import Extraction, ParsedFeed
     from feedcrawl.domain.publisher_hints import PublisherHints
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import HubSubscription
     from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.archives import Step, Walk
     from feedcrawl.domain.subscriptions.records import Feed, Subscription
@@ -49,7 +49,7 @@ class ComparedEntries:
     """Entries that a complete feed (RFC 5005 section 2) has no longer."""
     known: int = 0
     over_limit: int = 0
-    sightings: tuple[Sighting, ...] = ()
+    sightings: tuple[RecognisedEntry, ...] = ()
     identity: IdRecord | None = None
     migrated: bool = False
     waits: bool = False
@@ -80,7 +80,7 @@ class FeedRequested(Requested):
     feed: Feed
     kind: Kind = "plain"
     """The purpose for which validators were sent, if they were."""
-    push: Push | None = None
+    push: HubSubscription | None = None
     """The stored state of the feed's subscription at its hub."""
     deliveries: int = 0
     """Deliveries of the hub that waited when this document was taken from them; 0 for a document that was requested."""
@@ -141,7 +141,7 @@ class FeedReceived(Received):
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
+class WalkStep:
     """The walk through a feed's archives, begun by a poll or continued by an archive document, and its next step."""
 
     walk: Walk
@@ -157,7 +157,7 @@ class FeedFound:
     """Whether the feed was searched for at other addresses."""
     found_at: str | None = None
     """The address at which a lost feed was recognised by its entries."""
-    onward: Onward | None = None
+    onward: WalkStep | None = None
     """The next step through the archives; None if the poll wants none."""
 
 

@@ -16,14 +16,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from feedcrawl.api.access import identify
-from feedcrawl.api.problems import ComeAgain, problem, refused
+from feedcrawl.api.problems import RetryLater, problem, refused
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from feedcrawl.store.operations.answers import Answers
+    from feedcrawl.store.operations.cached_responses import CachedResponses
 
 MAX_CHARS: Final = 255
 MAX_BYTES: Final = 256 << 10
@@ -60,7 +60,7 @@ class Idempotency:
         await self._once(request, name, receive, send)
 
     async def _once(self, request: Request, name: str, receive: Receive, send: Send) -> None:
-        answers: Answers = request.app.state.wired.answers
+        answers: CachedResponses = request.app.state.wired.cached_responses
         mark = hashlib.sha256(getattr(request.state, "body", b"")).hexdigest()
         try:
             kept = await run_in_threadpool(_begin, answers, name, mark)
@@ -99,7 +99,7 @@ class _Cached(TypedDict, total=False):
     body: str
 
 
-def _begin(answers: Answers, name: str, mark: str) -> Response | None:
+def _begin(answers: CachedResponses, name: str, mark: str) -> Response | None:
     text = answers.begin(name, mark)
     if text is None:
         return None
@@ -107,11 +107,11 @@ def _begin(answers: Answers, name: str, mark: str) -> Response | None:
     if cached["mark"] != mark:
         raise Refusal("idempotency_mismatch", "this Idempotency-Key was used with another body")
     if "status" not in cached:
-        raise ComeAgain("idempotency_in_progress", "a request with this Idempotency-Key is under way", 1)
+        raise RetryLater("idempotency_in_progress", "a request with this Idempotency-Key is under way", 1)
     return Response(b64decode(cached["body"]), cached["status"], {**cached["headers"], "Idempotency-Replayed": "true"})
 
 
-def _keep(answers: Answers, name: str, record: str | None) -> None:
+def _keep(answers: CachedResponses, name: str, record: str | None) -> None:
     """Caches a response, or frees the key of a response that must not be repeated."""
     try:
         answers.forget(name) if record is None else answers.keep(name, record)

@@ -31,7 +31,7 @@ class Jobs:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, caller: str, steps: Iterator[None]) -> None:
-        """Runs the steps of a job in order; ComeAgain (`too_many_jobs`) if too many are under way."""
+        """Runs the steps of a job in order; RetryLater (`too_many_jobs`) if too many are under way."""
         with ExitStack() as place:
             place.enter_context(self._places.taken(caller))
             task = asyncio.create_task(self._run(steps, place.pop_all()))

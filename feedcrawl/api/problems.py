@@ -96,7 +96,7 @@ ALWAYS = (400, 401, 403, 414, 422, 429, 503)
 """Statuses that any route with a caller may answer with."""
 
 
-class ComeAgain(Refusal):
+class RetryLater(Refusal):
     """A temporary refusal: the caller may ask again after the given seconds."""
 
     def __init__(self, code: str, detail: str, retry_after_sec: float) -> None:
@@ -125,7 +125,7 @@ def problem(
 def refused(error: Refusal) -> JSONResponse:
     """A Refusal as a problem."""
     status = STATUSES.get(error.code, HTTPStatus.BAD_REQUEST)
-    wait = {"Retry-After": str(math.ceil(error.retry_after_sec))} if isinstance(error, ComeAgain) else {}
+    wait = {"Retry-After": str(math.ceil(error.retry_after_sec))} if isinstance(error, RetryLater) else {}
     return problem(error.code, error.detail, status, wait)
 
 

@@ -103,14 +103,14 @@ class _Sent(TwistedRequest):
 
 
 class KeptProtocol(_LenientHTTP11ClientProtocol):
-    """A connection on which a conditional GET may be sent with `ask`, beside Twisted's own `request`."""
+    """A connection on which a conditional GET may be sent with `send`, beside Twisted's own `request`."""
 
     transport: Any  # zope interfaces declare methods without `self`, which mypy cannot call
     _asked: asyncio.Future[Fields | Deferred[Response]] | None = None
     _begin: Begin
     _peer: Peer | None = None
 
-    def ask(self, message: bytes, begin: Begin) -> asyncio.Future[Fields | Deferred[Response]]:
+    def send(self, message: bytes, begin: Begin) -> asyncio.Future[Fields | Deferred[Response]]:
         """Send a request. The result: the fields of a 304; for any other response what `begin` makes of Twisted's.
 
         `begin` is called before the response is parsed, as an agent's callbacks are. If the connection is lost before
@@ -267,7 +267,7 @@ async def _answer(
     connection: KeptProtocol, message: bytes, begin: Begin, *, is_new: bool
 ) -> Fields | Deferred[Response] | None:
     try:
-        return await connection.ask(message, begin)
+        return await connection.send(message, begin)
     except ResponseNeverReceived:
         if is_new:
             raise

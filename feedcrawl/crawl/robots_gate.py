@@ -149,7 +149,7 @@ class RobotsGate:
             return None
         return rules.sitemaps if rules is not None else ()
 
-    async def ask(self, url: str) -> None:
+    async def fetch(self, url: str) -> None:
         """Fetch the robots.txt of a URL's host if it is not known, and cache the result."""
         await self._rules(origin(url), "visit")
 
@@ -263,10 +263,10 @@ class RobotsGate:
         record = RobotsRecord(text, status, now, since)
         self._hosts.save_robots(site, record, name or f"http_{status}")
         if name or since:
-            self._tell_failure(site, name or f"http_{status}", record)
+            self._log_failure(site, name or f"http_{status}", record)
         return record
 
-    def _tell_failure(self, site: str, reason: str, record: RobotsRecord) -> None:
+    def _log_failure(self, site: str, reason: str, record: RobotsRecord) -> None:
         """Log a failure: the first in a row as a warning, with the time until which the host's pages wait."""
         details: dict[str, object] = {"host": hostname(site), "reason": reason}
         if not record.failing_since:  # no robots.txt can be had: it counts as none

@@ -56,7 +56,7 @@ class Verdicts:
             self._note(request, outcome)
             request.meta["signal"] = _signal(outcome)
             return
-        self._tell(request, outcome, _signal(outcome), wait if response.status in (429, 503) else None)
+        self._release(request, outcome, _signal(outcome), wait if response.status in (429, 503) else None)
 
     def failed(self, request: Request, error: BaseException) -> Outcome:
         """Judge a failure, once; the outcome."""
@@ -78,7 +78,7 @@ class Verdicts:
             outcome = judge(cause, task_kind=kind)
             signal = "site" if outcome.reason == "circuit_open" else _signal(outcome)
         wait = request.meta["retry_after_sec"] = error.wait_sec if isinstance(error, RouteFailed) else None
-        self._tell(request, outcome, signal, wait)
+        self._release(request, outcome, signal, wait)
         return outcome
 
     def _is_own_outage(self, lease: Lease, cause: int | str) -> bool:
@@ -113,7 +113,7 @@ class Verdicts:
         kind = request.meta["lease"].task.kind
         self._stats.inc_value(f"feedcrawl/fetches/{kind}/{outcome.kind}/{fault(outcome)}")
 
-    def _tell(self, request: Request, outcome: Outcome, signal: Signal, wait: float | None) -> None:
+    def _release(self, request: Request, outcome: Outcome, signal: Signal, wait: float | None) -> None:
         self._note(request, outcome)
         lease = request.meta["lease"]
         try:

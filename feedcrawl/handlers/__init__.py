@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from feedcrawl.handlers.file import FileTasks
     from feedcrawl.handlers.gap import GapTasks
     from feedcrawl.handlers.listing import ListingTasks
-    from feedcrawl.handlers.lists import BATCH, Lists, tell_refused
+    from feedcrawl.handlers.lists import BATCH, Lists, log_refused
     from feedcrawl.handlers.site_search import SearchTasks
     from feedcrawl.handlers.sitemap import SitemapTasks
     from feedcrawl.handlers.websub import HubTasks
@@ -34,7 +34,7 @@ __all__ = [
     "Lists",
     "SearchTasks",
     "SitemapTasks",
-    "tell_refused",
+    "log_refused",
     "unfold",
 ]
 
@@ -49,7 +49,7 @@ if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any nam
             "file": ("FileTasks",),
             "gap": ("GapTasks",),
             "listing": ("ListingTasks",),
-            "lists": ("BATCH", "Lists", "tell_refused"),
+            "lists": ("BATCH", "Lists", "log_refused"),
             "site_search": ("SearchTasks",),
             "sitemap": ("SitemapTasks",),
             "websub": ("HubTasks",),

@@ -11,7 +11,7 @@ from scrapy import Request
 
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.subscriptions.archives import walk_from
-from feedcrawl.handlers.base import Answers, archived, limits, transfer_of
+from feedcrawl.handlers.base import TaskHandler, archived, limits, transfer_of
 from feedcrawl.items import FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import backfill
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ArchiveTasks(Answers):
+class ArchiveTasks(TaskHandler):
     """Archive documents. Each is fetched once and in full: no conditional requests, and no effect on the cadence."""
 
     _feeds: dict[str, Feed]

@@ -18,17 +18,17 @@ from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.redirects import header_url
 from feedcrawl.domain.urls import hostname, resolve, with_part
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type, tolerated
+from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler, content_type, tolerated
 from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.evidence import feed_content
 from feedcrawl.services.articles.tasks import (
-    asked_url,
     keeps_slash,
     page_key,
     part_of,
+    requested_url,
     uid_of,
 )
 from feedcrawl.services.sites.sources import selectors_of
@@ -53,7 +53,7 @@ CONDITIONAL = frozenset({"operator", "queue_again"})
 HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
 
 
-class ArticleTasks(Answers):
+class ArticleTasks(TaskHandler):
     """Requests pages and reads their articles."""
 
     _owners: dict[str, str]
@@ -81,7 +81,7 @@ class ArticleTasks(Answers):
                 self.wired.unfetched.merge(lease, uid, self.wired.now())
                 return None
         if lease.id in self._prepared.done:
-            patch: Patch = {"url": asked_url(lease.task)}
+            patch: Patch = {"url": requested_url(lease.task)}
             self.leases.done(lease, status="fetched", reason="already_stored", patch=patch)
             return None
         config = self.wired.config
@@ -102,7 +102,7 @@ class ArticleTasks(Answers):
         """The stored validators, if the page comes again and all that its last fetch brought is still stored."""
         again, known = lease.history.again, lease.id in self._stored
         if again == "queue_again":  # its producer waits for the page, or for the event that names the page
-            known = known and self.wired.articles.has_page(page_key(asked_url(lease.task)))
+            known = known and self.wired.articles.has_page(page_key(requested_url(lease.task)))
         if again != "edited" and not (again in CONDITIONAL and known):
             return None
         return Validators(lease.history.etag, lease.history.last_modified)
@@ -225,7 +225,7 @@ class ArticleTasks(Answers):
 
     def _article(self, request: Request, response: Response | None) -> Article:
         lease: Lease = request.meta["lease"]
-        url = asked_url(lease.task)
+        url = requested_url(lease.task)
         article = Article(lease, url, self.wired.now(), "success", fetch_id=request.meta.get("fetch_id"))
         article.started_at = request.meta.get("started_at")
         article.outgoing = request.meta.get("outgoing")

@@ -55,7 +55,7 @@ UNAUTHORIZED = 401
 PERMANENT = frozenset({301, 308})
 
 
-class Answers:
+class TaskHandler:
     """Base of the handlers."""
 
     def __init__(self, crawler: Crawler) -> None:

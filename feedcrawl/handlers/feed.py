@@ -11,13 +11,13 @@ from scrapy import Request
 
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.http.validators import Question
+from feedcrawl.domain.http.validators import Preconditions
 from feedcrawl.domain.push import protocol, rsscloud
 from feedcrawl.domain.subscriptions.access import login_wanted
 from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
     UNAUTHORIZED,
-    Answers,
+    TaskHandler,
     archived,
     auth_scheme,
     lasts,
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.search import Search
-    from feedcrawl.store.push.websub import Pushed
+    from feedcrawl.store.push.websub import HubState
 
     Unfold = Callable[[FeedPoll, Response | None], Awaitable[FeedPoll | None]]
 
 
-class FeedTasks(Answers):
+class FeedTasks(TaskHandler):
     """Polls feeds. `unfold` is called for a document that is not a feed; it returns the poll as it ends, or None if
     nothing is left to do.
     """
 
     _feeds: dict[str, Feed]
     _accesses: dict[str, Access]
-    _pushes: dict[str, Pushed]
+    _pushes: dict[str, HubState]
 
     def __init__(self, crawler: Crawler, unfold: Unfold) -> None:
         super().__init__(crawler)
@@ -84,7 +84,7 @@ class FeedTasks(Answers):
         if wait > 0:
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
             return None
-        asked = Question("plain", Validators()) if whole else polling.question(feed, self.wired.now())
+        asked = Preconditions("plain", Validators()) if whole else polling.preconditions(feed, self.wired.now())
         meta = {
             "feed": feed,
             "asked": asked.kind,
@@ -99,7 +99,7 @@ class FeedTasks(Answers):
         headers = self.feed_headers(lease, feed, self._accesses.get(feed.id), meta)
         return Request(url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
 
-    def _delivery(self, lease: Lease, feed: Feed, pushed: Pushed) -> Request:
+    def _delivery(self, lease: Lease, feed: Feed, pushed: HubState) -> Request:
         """The delivery of the feed's hub, used in place of a response: no request is sent, and the host's slot is
         free again.
         """
@@ -232,7 +232,7 @@ class FeedTasks(Answers):
     def _requested(self, request: Request) -> FeedRequested:
         meta = request.meta
         feed: Feed = meta["feed"]
-        pushed: Pushed | None = meta.get("delivery")
+        pushed: HubState | None = meta.get("delivery")
         self._skips.pop(feed.id, None)
         return FeedRequested(
             lease=meta["lease"],

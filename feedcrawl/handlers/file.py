@@ -14,7 +14,7 @@ from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.articles.file_types import media_type
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.handlers.base import NOT_REDIRECTS, Answers, content_type
+from feedcrawl.handlers.base import NOT_REDIRECTS, TaskHandler, content_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class FileTasks(Answers):
+class FileTasks(TaskHandler):
     """Requests media files by the rules for pages: the host's turn, circuit and robots.txt, and the address
     guard.
     """
@@ -85,12 +85,12 @@ class FileTasks(Answers):
         if ending == "dead":
             self._refuse(request, outcome.reason, http_status, detail, dead_letter=outcome.dead_letter)
         elif ending == "ended":
-            self._tell(request, outcome.reason, detail)
+            self._log_refused(request, outcome.reason, detail)
 
     def _refuse(
         self, request: Request, reason: str, http_status: int | None, detail: str = "", *, dead_letter: bool = True
     ) -> None:
-        self._tell(request, reason, detail)
+        self._log_refused(request, reason, detail)
         self.leases.done(
             request.meta["lease"],
             status="dead",
@@ -100,7 +100,7 @@ class FileTasks(Answers):
             patch={"last_error": reason},
         )
 
-    def _tell(self, request: Request, reason: str, detail: str) -> None:
+    def _log_refused(self, request: Request, reason: str, detail: str) -> None:
         task = request.meta["lease"].task
         self.wired.files.end(task, files.state("failed", reason=reason), self.wired.now())
         self._count(f"failed/{reason}")

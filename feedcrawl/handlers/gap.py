@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from scrapy import Request
 
 from feedcrawl.domain.sitemaps.gaps import ROBOTS, read_document
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers
+from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler
 from feedcrawl.handlers.sitemap import HEADERS
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import gaps
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class GapTasks(Answers):
+class GapTasks(TaskHandler):
     """Reads robots.txt, then the sitemaps that may cover the gap, one request at a time."""
 
     _feeds: dict[str, Feed]

@@ -14,9 +14,9 @@ from scrapy import Request
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.sites.links import read_links
 from feedcrawl.domain.urls import hostname, same_site
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, Answers
+from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler
 from feedcrawl.parsing import Done
-from feedcrawl.services.articles.tasks import asked_url
+from feedcrawl.services.articles.tasks import requested_url
 from feedcrawl.services.sites import crawling
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ListingTasks(Answers):
+class ListingTasks(TaskHandler):
     """Requests listing pages, as robots.txt allows, each once per run."""
 
     def prepare(self, leases: Sequence[Lease]) -> None:
@@ -82,9 +82,9 @@ class ListingTasks(Answers):
             logger.warning("listing_unread", extra=details)
             return
         found, known = read.value, wired.sources
-        wish = crawling.wish_of(source, response.url, task.depth)
-        new = await wired.submissions.submit(crawling.submitted(found.articles, known, wish), source.categories)
-        others = crawling.submitted(found.external, known, crawling.external(wish))
+        options = crawling.options_of(source, response.url, task.depth)
+        new = await wired.submissions.submit(crawling.submitted(found.articles, known, options), source.categories)
+        others = crawling.submitted(found.external, known, crawling.external(options))
         new += await wired.submissions.submit(others, ())
         limit = wired.config.site_max_pages
         run = crawling.SiteRun(source, wired.site_runs, wired.frontier, wired.leases, max_pages=limit)
@@ -112,7 +112,7 @@ class ListingTasks(Answers):
             lease,
             status="dead",
             reason=outcome.reason,
-            patch={"url": asked_url(lease.task)},
+            patch={"url": requested_url(lease.task)},
             dead_letter=outcome.dead_letter,
             http_status=http_status,
         )
@@ -121,7 +121,7 @@ class ListingTasks(Answers):
         """End a page; the base of a source of the operator's comes again after the source's interval."""
         task = lease.task
         source = self.wired.sources.get(task.source or "")
-        patch: Patch = {"url": asked_url(task), "host": hostname(asked_url(task)), "payload": None}
+        patch: Patch = {"url": requested_url(task), "host": hostname(requested_url(task)), "payload": None}
         if task.kind == "site" and source is not None and source.crawls:
             interval = source.spider_interval_sec or self.wired.config.site_interval_sec
             self.leases.done(lease, status="pending", reason=reason, delay_sec=interval, patch=patch)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.subscriptions.listed import FeedList
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.domain.subscriptions.wishes import Refused, Wish
+    from feedcrawl.domain.subscriptions.specs import Refused, SubscriptionSpec
     from feedcrawl.items import FeedPoll
     from feedcrawl.parsing import ParserPool
     from feedcrawl.services.frontier.leases import Leases
@@ -71,9 +71,9 @@ class Lists:
         kept = _kept(poll.feed)
         if kept is not None:
             return poll.judged(f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}", kept)
-        wishes, refused = await self._passed(registering.wishes_of(found, subscription.categories))
-        tell_refused(refused)
-        wanted = await self.subscribe(registering.with_archives(wishes) if subscription.backfill else wishes)
+        specs, refused = await self._passed(registering.specs_of(found, subscription.categories))
+        log_refused(refused)
+        wanted = await self.subscribe(registering.with_archives(specs) if subscription.backfill else specs)
         ids = [each for each in wanted if each != subscription.id]  # a list may name itself
         if not ids:
             return poll
@@ -83,25 +83,25 @@ class Lists:
         logger.info("list_subscribed", extra=details | {"left_out": found.left_out, "refused": len(refused)})
         return ids
 
-    async def subscribe(self, wishes: Sequence[Wish]) -> list[str]:
+    async def subscribe(self, specs: Sequence[SubscriptionSpec]) -> list[str]:
         """Subscribe to each feed, in turns with the event loop; the ids of the feeds. Refused feeds are logged."""
         ids: dict[str, None] = {}
         refused: list[Refused] = []
-        for first in range(0, len(wishes), BATCH):
-            batch = wishes[first : first + BATCH]
+        for first in range(0, len(specs), BATCH):
+            batch = specs[first : first + BATCH]
             found, bad = registering.subscribe_all(self.registry, self.frontier, batch, self.now())
             ids.update(dict.fromkeys(found))
             refused += bad
             await asyncio.sleep(0)
-        tell_refused(refused)
+        log_refused(refused)
         return list(ids)
 
-    async def _passed(self, wishes: Sequence[Wish]) -> tuple[list[Wish], list[Refused]]:
-        """The wishes whose URL may be fetched, and the others; judged in turns with the event loop."""
-        good: list[Wish] = []
+    async def _passed(self, specs: Sequence[SubscriptionSpec]) -> tuple[list[SubscriptionSpec], list[Refused]]:
+        """The specs whose URL may be fetched, and the others; judged in turns with the event loop."""
+        good: list[SubscriptionSpec] = []
         refused: list[Refused] = []
-        for first in range(0, len(wishes), BATCH):
-            passed, bad = registering.passed(self.gate, wishes[first : first + BATCH])
+        for first in range(0, len(specs), BATCH):
+            passed, bad = registering.passed(self.gate, specs[first : first + BATCH])
             good += passed
             refused += bad
             await asyncio.sleep(0)
@@ -134,7 +134,7 @@ def _kept(feed: Feed) -> str | None:
     )
 
 
-def tell_refused(refused: Sequence[Refused]) -> None:
+def log_refused(refused: Sequence[Refused]) -> None:
     """Log the first refusals, one line each, and one line with the number of the others."""
     for bad in refused[:LOGGED]:
         logger.error("feed_refused", extra={"url": bad.url, "reason": bad.code, "detail": bad.detail})

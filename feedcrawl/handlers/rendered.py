@@ -110,7 +110,7 @@ class Renders:
         logger.info("article_rendering", extra={"uid": article.lease.id, "url": url})
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
-    def _tell(self, article: Article, reason: str, detail: str) -> None:
+    def _note(self, article: Article, reason: str, detail: str) -> None:
         """Note the rendering in the failure of a page. If the browser exceeded its time limit, that becomes the
         page's failure.
         """
@@ -132,7 +132,7 @@ class Renders:
             self._wired.leases.give_back(lease, reason="shutdown")
             return True
         if reason not in TRANSIENT or (reason != "render_busy" and lease.history.attempts + 1 >= config.max_attempts):
-            self._tell(article, reason, detail)
+            self._note(article, reason, detail)
             return False
         delay = BUSY_SEC if reason == "render_busy" else retry_wait_sec(config.retry_base_sec, lease.history.attempts)
         self._wired.leases.give_back(lease, reason=reason, delay_sec=delay, counted=reason != "render_busy")

@@ -25,7 +25,7 @@ from feedcrawl.domain.sites.site_search import (
     sitemap_guesses,
     tried_in_words,
 )
-from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, Answers, content_type
+from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler, content_type
 from feedcrawl.handlers.discovery import links
 from feedcrawl.outgoing.routes import ROUTE_OF
 from feedcrawl.parsing import Done
@@ -52,7 +52,7 @@ PATIENCE_SEC: Final = 60.0
 DEAD: Final = frozenset({"dead", "ended"})
 
 
-class SearchTasks(Answers):
+class SearchTasks(TaskHandler):
     """Searches the sites of sources."""
 
     def prepare(self, leases: Sequence[Lease]) -> None:
@@ -163,7 +163,7 @@ class _Search:
     async def sitemaps(self) -> list[str]:
         """The sitemaps that robots.txt names, else those at the usual addresses."""
         gate, base = robots_gate.of(self._tasks.crawler), self._source.base_url
-        await gate.ask(base)
+        await gate.fetch(base)
         named = gate.sitemaps(base) or ()
         if named:
             return list(dict.fromkeys(named))[:MAX_NAMED]

@@ -20,7 +20,7 @@ from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.sites.site_search import page_key
 from feedcrawl.domain.urls import hostname
-from feedcrawl.handlers.base import PARSE_WALL_SEC, Answers, limits, result_of, transfer_of
+from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, limits, result_of, transfer_of
 from feedcrawl.items import Received
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import searching, sitemaps, watching
@@ -49,7 +49,7 @@ LOOKS = 3
 ERRORS_WORTH_AN_ALARM = 10
 
 
-class SitemapTasks(Answers):
+class SitemapTasks(TaskHandler):
     """Polls sitemaps. The robots.txt of hosts of other sites is requested after the poll, and counts at the next
     one.
     """
@@ -150,7 +150,7 @@ class SitemapTasks(Answers):
         if poll.news is None or not poll.news.foreign:
             return
         for site in poll.news.foreign:
-            await robots_gate.of(self.crawler).ask(site)
+            await robots_gate.of(self.crawler).fetch(site)
         if any(self._named_by(poll).values()):
             self.leases.enqueue([sitemap_task(poll.sitemap)], again="operator")
 
@@ -163,7 +163,7 @@ class SitemapTasks(Answers):
             return False
         if not sitemap.guess and poll.received.result == "html" and not FILE.search(sitemap.url):
             gate = robots_gate.of(self.crawler)
-            await gate.ask(sitemap.url)
+            await gate.fetch(sitemap.url)
             found = watching.of_site(sitemap, gate.sitemaps(sitemap.url) or (), poll.received.at)
             watching.watch(self._store, self.wired.frontier, found)
             logger.info("sitemaps_of_site", extra={"url": sitemap.url, "tried": [each.url for each in found]})
@@ -172,7 +172,7 @@ class SitemapTasks(Answers):
             return False
         watching.forget(self._store, self.wired.frontier, sitemap)
         if sitemap.guess:
-            searching.tell_none_left(self.wired.source_stores, sitemap.url)
+            searching.log_none_left(self.wired.source_stores, sitemap.url)
         self.leases.done(poll.lease, status="dead", reason="no_sitemap")
         return True
 

@@ -10,7 +10,7 @@ from scrapy import Request
 from feedcrawl.domain.push.leases import LEAVING, RETRY_SEC
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.domain.push.rsscloud import is_refused
-from feedcrawl.handlers.base import Answers
+from feedcrawl.handlers.base import TaskHandler
 from feedcrawl.services.push import publishing
 from feedcrawl.services.push.publishing import NEWS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.tasks import Lease
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import HubSubscription
 
 logger = logging.getLogger(__name__)
 
@@ -33,10 +33,10 @@ ONCE = (LEAVING, NEWS)
 TRIES = 3
 
 
-class HubTasks(Answers):
+class HubTasks(TaskHandler):
     """Requests hubs by the rules for any host: turn, circuit and address guard. A redirect counts as no response."""
 
-    _pushes: dict[str, Push]
+    _pushes: dict[str, HubSubscription]
     _feeds: frozenset[str]
 
     def prepare(self, leases: Sequence[Lease]) -> None:
@@ -48,7 +48,7 @@ class HubTasks(Answers):
     def request(self, lease: Lease) -> Request | None:
         """The form to a hub; None if it is not due yet, or WebSub is off."""
         if lease.id.startswith(LEAVING):
-            return self._form(lease.task.url, self.wired.websub.leave(lease.task))
+            return self._form(lease.task.url, self.wired.websub.unsubscribe_form(lease.task))
         if lease.id.startswith(NEWS):
             return self._form(lease.task.url, publishing.form_of(lease.task))
         feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
@@ -58,11 +58,11 @@ class HubTasks(Answers):
             return None
         payload = lease.task.payload
         topic = Topic(lease.task.url, payload["topic"], payload.get("protocol", "websub"))
-        wait = self.wired.websub.look(feed_id, push, topic)
+        wait = self.wired.websub.request_due_sec(feed_id, push, topic)
         if wait > 0:
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
             return None
-        return self._form(topic.hub, self.wired.websub.ask(feed_id, topic))
+        return self._form(topic.hub, self.wired.websub.subscribe_form(feed_id, topic))
 
     def _form(self, hub: str, form: bytes) -> Request:
         meta = {

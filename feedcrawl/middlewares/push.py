@@ -9,15 +9,15 @@ from scrapy.http import Response
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from feedcrawl.store.push.websub import Pushed
+    from feedcrawl.store.push.websub import HubState
 
 
 class PushMiddleware:
-    """A request with `meta["delivery"]` (a `Pushed`) is not sent: the hub's delivery already has the document."""
+    """A request with `meta["delivery"]` (a `HubState`) is not sent: the hub's delivery already has the document."""
 
     def process_request(self, request: Request) -> Response | None:
         """The delivery as a response, with the body as the hub sent it; None if there is no delivery."""
-        pushed: Pushed | None = request.meta.get("delivery")
+        pushed: HubState | None = request.meta.get("delivery")
         if pushed is None or pushed.delivery is None:
             return None
         declared, body = pushed.delivery

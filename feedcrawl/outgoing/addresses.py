@@ -12,7 +12,7 @@ from feedcrawl.outgoing.reactor import running_reactor
 if TYPE_CHECKING:
     from twisted.internet.address import IPv4Address, IPv6Address
 
-NOBODYS: Final = "192.0.2.1"
+UNASSIGNED: Final = "192.0.2.1"
 """An address that no machine has (RFC 5737)."""
 
 
@@ -49,7 +49,7 @@ async def guarded_addresses(host: str) -> tuple[str, ...]:
 
 def is_own(address: str) -> bool:
     """True if the address is known to belong to this machine; always False where any address can be bound."""
-    return may_bind(address) and not may_bind(NOBODYS)
+    return may_bind(address) and not may_bind(UNASSIGNED)
 
 
 def may_bind(address: str) -> bool:

@@ -104,7 +104,7 @@ class PublishPipeline:
         self._announce(writes, article.lease, [*page, *publication.events(article, stores.merging), *withdrawn])
         stores.media.finish(writes, article)
         self._send(writes)
-        stores.files.ask(article)
+        stores.files.enqueue_pending(article)
         if article.status == "success" and article.merged_into is None:
             stores.publisher.stored(article)
         article.writes = None

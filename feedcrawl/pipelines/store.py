@@ -100,4 +100,4 @@ class StorePipeline:
             known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
-        self._files.ask(poll)
+        self._files.enqueue_pending(poll)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from feedcrawl.domain.addresses import Network
-    from feedcrawl.domain.http.forwarding import Asked
+    from feedcrawl.domain.http.forwarding import ProxyRequest
     from feedcrawl.domain.sites.outgoing import Route
     from feedcrawl.outgoing.routes import Routes
 
@@ -141,12 +141,12 @@ class Egress:
             finally:
                 origin[1].close()
 
-    def _page_of(self, asked: Asked) -> _Page | None:
+    def _page_of(self, asked: ProxyRequest) -> _Page | None:
         """The page that sent the request; None if the sender is none of our pages."""
         given = asked.authorization.encode()
         return next((page for page in self._pages.values() if secrets.compare_digest(page.token.encode(), given)), None)
 
-    async def _dial(self, asked: Asked, page: _Page) -> tuple[Streams, bytes | None]:
+    async def _dial(self, asked: ProxyRequest, page: _Page) -> tuple[Streams, bytes | None]:
         """A connection by the route of the page's source, and the head to send (None: a tunnel). OSError if there is
         no connection.
         """
@@ -161,7 +161,7 @@ class Egress:
             return await _open(route, asked, addresses)
 
 
-async def _open(route: Route, asked: Asked, addresses: Sequence[str] | None) -> tuple[Streams, bytes | None]:
+async def _open(route: Route, asked: ProxyRequest, addresses: Sequence[str] | None) -> tuple[Streams, bytes | None]:
     """`addresses`: None if the proxy resolves the name."""
     if route.proxy is None:
         return await _open_directly(route.address, asked, addresses or ()), asked.head
@@ -173,7 +173,7 @@ async def _open(route: Route, asked: Asked, addresses: Sequence[str] | None) -> 
     return await asyncio.open_connection(sock=sock, limit=MAX_HEAD_BYTES), head
 
 
-async def _open_directly(bound: str | None, asked: Asked, addresses: Sequence[str]) -> Streams:
+async def _open_directly(bound: str | None, asked: ProxyRequest, addresses: Sequence[str]) -> Streams:
     """A connection to the first of the host's addresses that accepts one; OSError if none does."""
     failed: OSError = OSError(f"{asked.host} has no address")
     local = (bound, 0) if bound else None

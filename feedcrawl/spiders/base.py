@@ -74,10 +74,10 @@ class FrontierSpider(Spider):
         if spider.wired.files.on:
             spider.lanes = (*spider.lanes, FILE_LANE)
         crawler.signals.connect(spider.stop_at_type, signals.headers_received)
-        crawler.signals.connect(spider.tell_contact, signals.spider_opened)
+        crawler.signals.connect(spider.warn_without_contact, signals.spider_opened)
         return spider
 
-    def tell_contact(self) -> None:
+    def warn_without_contact(self) -> None:
         """Warn at the start if no contact is configured by which publishers could reach the operator."""
         if self.wired.config.contact is None:
             logger.warning("no_contact", extra={"detail": "publishers cannot reach you: set FEEDCRAWL_CONTACT"})

@@ -51,12 +51,12 @@ class FeedsSpider(FrontierSpider):
     async def begin(self) -> None:
         """Subscribe to the feeds of the arguments; the frontier schedules the polls."""
         self._began = self._began or self.wired.now()
-        wishes, refused = subscriptions.read_wishes(
+        specs, refused = subscriptions.read_specs(
             self.feeds, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
-        handlers.tell_refused(refused)
-        self.named = subscriptions.url_keys(wish.url for wish in wishes if wish.named)
-        ids = await self.lists.subscribe(subscriptions.with_archives(wishes) if self.backfill else wishes)
+        handlers.log_refused(refused)
+        self.named = subscriptions.url_keys(spec.url for spec in specs if spec.named)
+        ids = await self.lists.subscribe(subscriptions.with_archives(specs) if self.backfill else specs)
         if self.feeds and not ids:
             self._stop("no feed of the arguments can be subscribed")
         await self._apply_arguments(ids)

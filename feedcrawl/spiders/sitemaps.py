@@ -18,7 +18,7 @@ from feedcrawl.spiders.feeds import switch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from feedcrawl.domain.subscriptions.wishes import Wish
+    from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 
 
 class SitemapsSpider(FrontierSpider):
@@ -39,11 +39,11 @@ class SitemapsSpider(FrontierSpider):
 
     async def begin(self) -> None:
         """Watch the sitemaps of the arguments; the frontier schedules the polls."""
-        wishes, refused = subscriptions.read_wishes(
+        specs, refused = subscriptions.read_specs(
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
-        handlers.tell_refused(refused)
-        ids = await self._watch(wishes)
+        handlers.log_refused(refused)
+        ids = await self._watch(specs)
         if self.sitemaps and not ids:
             assert self.crawler.stats is not None
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
@@ -53,11 +53,11 @@ class SitemapsSpider(FrontierSpider):
         if not self.sitemaps and not self.wired.sources and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
 
-    async def _watch(self, wishes: Sequence[Wish]) -> list[str]:
+    async def _watch(self, specs: Sequence[SubscriptionSpec]) -> list[str]:
         ids: dict[str, None] = {}
-        for first in range(0, len(wishes), handlers.BATCH):
-            wanted, refused = sites.wished(wishes[first : first + handlers.BATCH], self.wired.now())
-            handlers.tell_refused(refused)
+        for first in range(0, len(specs), handlers.BATCH):
+            wanted, refused = sites.sitemaps_from(specs[first : first + handlers.BATCH], self.wired.now())
+            handlers.log_refused(refused)
             found = sites.watch(self.wired.sitemaps, self.wired.frontier, wanted)
             sites.settle_settings(self.wired.sitemaps, wanted, found)
             ids.update(dict.fromkeys(found))

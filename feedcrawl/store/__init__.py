@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.articles.collections import Collections
     from feedcrawl.store.articles.files import FILES_FOLDER, FileContents, Files
     from feedcrawl.store.articles.media import MediaRecords
-    from feedcrawl.store.articles.records import Articles, Lives
+    from feedcrawl.store.articles.records import Articles, Lifetimes
     from feedcrawl.store.articles.stories import Stories
     from feedcrawl.store.disk.ndjson import NdjsonFile
     from feedcrawl.store.frontier.dead_letters import DeadLetters
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.queue import Shard
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.frontier.shards import Shards
-    from feedcrawl.store.operations.answers import Answers
+    from feedcrawl.store.operations.cached_responses import CachedResponses
     from feedcrawl.store.operations.import_jobs import ImportJobs
     from feedcrawl.store.operations.series import Series
     from feedcrawl.store.operations.streams import Events
     from feedcrawl.store.operations.tokens import Tokens
-    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.push.websub import HubSubscriptions
     from feedcrawl.store.search.embedded import INDEX_FOLDER, EmbeddedIndex
     from feedcrawl.store.search.interface import SearchIndex
     from feedcrawl.store.search.server import ServerIndex
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FILES_FOLDER",
     "INDEX_FOLDER",
-    "Answers",
     "Articles",
+    "CachedResponses",
     "Collections",
     "DeadLetters",
     "EmbeddedIndex",
@@ -53,11 +53,11 @@ __all__ = [
     "Frontier",
     "FrontierPolicy",
     "Hosts",
+    "HubSubscriptions",
     "ImportJobs",
-    "Lives",
+    "Lifetimes",
     "MediaRecords",
     "NdjsonFile",
-    "Pushes",
     "Registry",
     "SearchIndex",
     "Series",
@@ -79,7 +79,7 @@ if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any nam
             "articles.collections": ("Collections",),
             "articles.files": ("FILES_FOLDER", "FileContents", "Files"),
             "articles.media": ("MediaRecords",),
-            "articles.records": ("Articles", "Lives"),
+            "articles.records": ("Articles", "Lifetimes"),
             "articles.stories": ("Stories",),
             "disk.ndjson": ("NdjsonFile",),
             "frontier.dead_letters": ("DeadLetters",),
@@ -88,12 +88,12 @@ if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any nam
             "frontier.queue": ("Shard",),
             "frontier.scripts": ("FrontierPolicy",),
             "frontier.shards": ("Shards",),
-            "operations.answers": ("Answers",),
+            "operations.cached_responses": ("CachedResponses",),
             "operations.import_jobs": ("ImportJobs",),
             "operations.series": ("Series",),
             "operations.streams": ("Events",),
             "operations.tokens": ("Tokens",),
-            "push.websub": ("Pushes",),
+            "push.websub": ("HubSubscriptions",),
             "search.embedded": ("INDEX_FOLDER", "EmbeddedIndex"),
             "search.interface": ("SearchIndex",),
             "search.server": ("ServerIndex",),

@@ -109,7 +109,7 @@ class Wiring(Stores):
         return Gate(self.config.allow_networks, self.config.deny_ports)
 
     @cached_property
-    def shelves(self) -> services.CollectionService:
+    def collection_service(self) -> services.CollectionService:
         """Collections, for the actors of the API."""
         return services.CollectionService(self.client, (self.articles, self.media_records, self.collections))
 

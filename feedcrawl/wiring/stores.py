@@ -128,9 +128,9 @@ class Stores:
         return store.Series(self.client, shards=self.config.shards)
 
     @cached_property
-    def pushes(self) -> store.Pushes:
+    def pushes(self) -> store.HubSubscriptions:
         """WebSub subscriptions of feeds, and their deliveries."""
-        return store.Pushes(self.client, shards=self.config.shards)
+        return store.HubSubscriptions(self.client, shards=self.config.shards)
 
     @cached_property
     def sitemaps(self) -> store.Sitemaps:
@@ -156,7 +156,7 @@ class Stores:
     def articles(self) -> store.Articles:
         """Articles by canonical URL, and claims of canonical URLs."""
         config = self.config
-        lives = store.Lives(
+        lives = store.Lifetimes(
             article_sec=config.article_ttl_sec,
             category_links_sec=config.category_links_ttl_sec,
             page_sec=config.page_cache_ttl_sec,
@@ -205,9 +205,9 @@ class Stores:
         return store.Tokens(self.client)
 
     @cached_property
-    def answers(self) -> store.Answers:
+    def cached_responses(self) -> store.CachedResponses:
         """Cached responses of API requests with an idempotency key."""
-        return store.Answers(self.client)
+        return store.CachedResponses(self.client)
 
     @cached_property
     def import_jobs(self) -> store.ImportJobs:

@@ -12,7 +12,7 @@ from fleet import migrated
 from jsonschema import Draft202012Validator
 
 from feedcrawl.api import schemas
-from feedcrawl.domain.articles.files import Wish, state
+from feedcrawl.domain.articles.files import WantedFile, state
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.published import FeedRecord
@@ -310,7 +310,7 @@ def test_entries_say_what_has_become_of_their_files(local: Callers, client: http
     at = local.wired.now()
     line = {"type": "entry", "feed_id": feed_id, "entry_uid": "e1", "last_seen": rfc3339(at), "files": [link]}
     local.wired.entry_lines.append(at.date(), line)
-    local.wired.files.end(Wish(url, "enclosure").task(), state("failed", reason="http_404"), at)
+    local.wired.files.end(WantedFile(url, "enclosure").task(), state("failed", reason="http_404"), at)
     pages = [client.get(path).json()["entries"] for path in ("/entries", f"/feeds/{feed_id}/entries")]
     for said in (*pages, [client.get("/entries/e1").json()]):
         assert said[0]["files"] == [{**link, **state("failed", reason="http_404")}]

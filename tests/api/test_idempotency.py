@@ -10,7 +10,7 @@ import redis
 from callers import Callers, callers
 
 from feedcrawl.api import idempotency
-from feedcrawl.store.operations.answers import Answers
+from feedcrawl.store.operations.cached_responses import CachedResponses
 
 KEY = {"Idempotency-Key": "8c1e-first"}
 FEED = {"url": "https://news.example/feed"}
@@ -76,14 +76,14 @@ def test_a_refusal_of_the_request_itself_is_kept_and_one_of_its_time_is_not(publ
 
 def test_one_that_is_under_way_is_not_begun_again(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
     held, may_end = threading.Event(), threading.Event()
-    keep = Answers.keep
+    keep = CachedResponses.keep
 
-    def slow(self: Answers, name: str, answer: str) -> None:
+    def slow(self: CachedResponses, name: str, answer: str) -> None:
         held.set()
         assert may_end.wait(10)
         keep(self, name, answer)
 
-    monkeypatch.setattr(Answers, "keep", slow)
+    monkeypatch.setattr(CachedResponses, "keep", slow)
     client, answers = public.having("write"), list[httpx.Response]()
     thread = threading.Thread(target=lambda: answers.append(client.post("/feeds", json=FEED, headers=KEY)))
     thread.start()

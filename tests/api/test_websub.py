@@ -17,7 +17,7 @@ from hub import signature
 from scrapy.settings import Settings
 
 from feedcrawl.domain.push.protocol import Topic, token_of
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.push.websub import MAX_BYTES
 from feedcrawl.services.subscriptions.registering import subscribe, unsubscribe
 from feedcrawl.settings import from_environment
@@ -33,11 +33,13 @@ class Pushed:
 
     def __init__(self, wired: Wiring, client: httpx.Client) -> None:
         self.wired, self.client = wired, client
-        self.feed_id, _ = subscribe(wired.registry, wired.frontier, Wish(TOPIC), datetime.now(UTC))
+        self.feed_id, _ = subscribe(wired.registry, wired.frontier, SubscriptionSpec(TOPIC), datetime.now(UTC))
         self.ask()
 
     def ask(self) -> None:
-        form = dict(parse_qsl(self.wired.websub.ask(self.feed_id, Topic("http://hub.test/", TOPIC)).decode()))
+        form = dict(
+            parse_qsl(self.wired.websub.subscribe_form(self.feed_id, Topic("http://hub.test/", TOPIC)).decode())
+        )
         self.path, self.secret = "/websub/" + form["hub.callback"].rpartition("/")[2], form["hub.secret"]
 
     def intent(self, path: str | None = None, **said: str) -> httpx.Response:

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from origin import document, failure, html
 from world import World, entry, feed, good_page, world_in
 
-from feedcrawl.domain.frontier.selection import Wanted
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.frontier.selection import TaskFilter
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.kafka_messages import message_of
 from feedcrawl.domain.search.documents import Filters
 from feedcrawl.services.frontier import listing
@@ -119,7 +119,7 @@ def tasks(world: World) -> list[Any]:
     """The tasks of the frontier."""
     with world.wired() as wired:
         stores = wired.frontier, wired.articles
-        return listing.task_records(*stores, listing.urls(*stores, Wanted(), limit=1000)[1])
+        return listing.task_records(*stores, listing.urls(*stores, TaskFilter(), limit=1000)[1])
 
 
 def produced(world: World, client: redis.Redis, joins: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -186,7 +186,7 @@ def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> 
 
 def test_what_a_crawl_tells_fits_what_kafka_gets(records: dict[str, list[Any]]) -> None:
     sent = [message_of(each, {"webpage_fetched": "webpage_log", "new_entry": "new_entry"}) for each in records["event"]]
-    assert not [each for each in sent if isinstance(each, Unfit)]
+    assert not [each for each in sent if isinstance(each, Unprocessable)]
     assert {each.topic for each in sent if each is not None} == {"webpage_log", "new_entry"}
 
 

@@ -11,7 +11,7 @@ from polls import feed_poll
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import LANES
 from feedcrawl.domain.http.url_gate import Gate
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.handlers import lists
 from feedcrawl.items import FeedPoll
 from feedcrawl.parsing import Done, Failed
@@ -59,8 +59,8 @@ def poll(
     wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False, **said: Any
 ) -> tuple[list[str], str]:
     """The ids that come of polling a subscribed address which answers with `body`, and the poll's result then."""
-    wish = Wish("http://a.test/list", ("mine",), fields={"unfolds": True, **said})
-    registering.subscribe(wired.registry, wired.frontier, wish, NOW)
+    spec = SubscriptionSpec("http://a.test/list", ("mine",), fields={"unfolds": True, **said})
+    registering.subscribe(wired.registry, wired.frontier, spec, NOW)
     (feed,) = wired.registry.all()
     (lease,) = wired.leases.take(5, LANES).leases
     polls = SimpleNamespace(last_success_at="2026-03-01T00:00:00Z" if was_a_feed else None)

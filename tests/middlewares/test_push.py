@@ -1,13 +1,13 @@
 from scrapy import Request
 
 from feedcrawl.middlewares.push import PushMiddleware
-from feedcrawl.store.push.websub import Delivery, Pushed
+from feedcrawl.store.push.websub import Delivery, HubState
 
 URL = "http://a.test/feed"
 
 
 def test_a_delivery_is_the_answer_byte_for_byte() -> None:
-    pushed = Pushed(None, Delivery("application/atom+xml", b"\xff\x00<feed/>"), 1)
+    pushed = HubState(None, Delivery("application/atom+xml", b"\xff\x00<feed/>"), 1)
     answer = PushMiddleware().process_request(Request(URL, meta={"delivery": pushed}))
     assert answer is not None
     assert (answer.url, answer.status, answer.body) == (URL, 200, b"\xff\x00<feed/>")
@@ -16,4 +16,4 @@ def test_a_delivery_is_the_answer_byte_for_byte() -> None:
 
 def test_what_was_not_delivered_is_asked() -> None:
     assert PushMiddleware().process_request(Request(URL)) is None
-    assert PushMiddleware().process_request(Request(URL, meta={"delivery": Pushed(None, None, 0)})) is None
+    assert PushMiddleware().process_request(Request(URL, meta={"delivery": HubState(None, None, 0)})) is None

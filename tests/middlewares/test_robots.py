@@ -276,7 +276,7 @@ def test_who_has_no_turn_waits_for_one(world: World) -> None:
     gate = RobotsGate(world)
 
     async def main() -> int:
-        asking = asyncio.ensure_future(gate.ask(URL))
+        asking = asyncio.ensure_future(gate.fetch(URL))
         await asyncio.sleep(0.3)
         before = len(world.asked)
         world.leases.release(lease, "ok")
@@ -297,7 +297,7 @@ def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world
     gate = RobotsGate(world)
 
     async def main() -> None:
-        asking = asyncio.ensure_future(gate.ask(URL))
+        asking = asyncio.ensure_future(gate.fetch(URL))
         await asyncio.sleep(0.1)
         with pytest.raises(RobotsElsewhere):
             await gate.check(URL, lease)

@@ -32,7 +32,7 @@ from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.store.disk import ndjson, raw
 from feedcrawl.store.frontier.interface import Ending
-from feedcrawl.store.push.websub import Pushes
+from feedcrawl.store.push.websub import HubSubscriptions
 
 PARSES = {"poll": read_feed, "article": read_article}
 
@@ -195,7 +195,7 @@ class Fault:
 
     def kept(self) -> None:
         """It is in the store, and its feed is not due."""
-        after(Pushes, "keep", lambda *_: self.strike())
+        after(HubSubscriptions, "keep", lambda *_: self.strike())
 
     def due(self) -> None:
         """All is done, and its hub has no answer."""

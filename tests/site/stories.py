@@ -21,7 +21,7 @@ from feedcrawl.pipelines.dedupe import DedupePipeline
 from feedcrawl.pipelines.disk import DiskPipeline
 from feedcrawl.pipelines.publish import PublishPipeline
 from feedcrawl.pipelines.store import StorePipeline
-from feedcrawl.services.articles.tasks import ArticleWish, article_task, asked_url
+from feedcrawl.services.articles.tasks import TaskOptions, article_task, requested_url
 from feedcrawl.wiring import Wiring, process
 
 START = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -54,8 +54,8 @@ class Reader:
 
     def lease(self, url: str, *, category: str | None = None, again: str = "", **details: Any) -> Lease:
         """The task of a URL in this worker's hands; hosts are not waited for."""
-        wish = ArticleWish(categories=[category] if category else [])
-        task = replace(article_task(url, self.wired.sources, wish), **details)
+        options = TaskOptions(categories=[category] if category else [])
+        task = replace(article_task(url, self.wired.sources, options), **details)
         self.wired.leases.enqueue([task], again=again)
         self.now += timedelta(seconds=1)
         found = {lease.id: lease for lease in self.wired.leases.take(99, ["page"]).leases}
@@ -63,7 +63,7 @@ class Reader:
 
     def page(self, lease: Lease, text: str, **said: Any) -> Article:
         """The item of a page that was read: what is not said is plain."""
-        url = asked_url(lease.task)
+        url = requested_url(lease.task)
         values = {
             "title": "A title",
             "text": text,

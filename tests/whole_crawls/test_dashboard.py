@@ -7,7 +7,7 @@ from api import free_port, serving
 from origin import document
 from world import entry, feed, good_page, world_in
 
-from feedcrawl.domain.articles.query import Wanted
+from feedcrawl.domain.articles.query import ArticleFilter
 from feedcrawl.domain.operations.counters import SPANS, bars, errors, total
 
 
@@ -35,6 +35,6 @@ def test_what_a_crawl_came_to_is_counted_once_and_shown(tmp_path: Path) -> None:
             with serving(wired, free_port()) as url:
                 page = httpx.get(f"{url}/dashboard/feeds/{feed_id}").text
                 assert all(f"About {name}" in page for name in ("one", "two", "gone"))
-                uid = wired.catalogue.page(Wanted(), wired.now()).articles[0]["uid"]
+                uid = wired.catalogue.page(ArticleFilter(), wired.now()).articles[0]["uid"]
                 assert "What was stored of it" in httpx.get(f"{url}/dashboard/articles/{uid}").text
                 assert "http_404" in httpx.get(f"{url}/dashboard/dlq").text

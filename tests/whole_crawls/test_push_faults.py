@@ -19,7 +19,7 @@ from hub import Hub, signature
 from origin import Site
 from world import World, article, entry, events, feed, good_page, world_in
 
-from feedcrawl.domain.push.leases import Push, state
+from feedcrawl.domain.push.leases import HubSubscription, state
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.services.push.websub import MAX_BYTES, lease_task
 
@@ -157,13 +157,13 @@ def test_a_subscription_is_renewed_though_workers_die_over_it(world: World) -> N
         room.assert_whole()
 
 
-def _near_its_end(push: Push | None) -> Push | None:
+def _near_its_end(push: HubSubscription | None) -> HubSubscription | None:
     assert push is not None
     assert push.current is not None
     return replace(push, renew_at=time.time(), current=replace(push.current, until=time.time() + 60))
 
 
-def _current(push: Push | None) -> str | None:
+def _current(push: HubSubscription | None) -> str | None:
     return push.current.digest if push is not None and push.current is not None else None
 
 

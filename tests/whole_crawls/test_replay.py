@@ -18,7 +18,7 @@ from scrapy_process import Run, run_scrapy
 from world import World, article, entry, events, feed, good_page, world_in
 
 from feedcrawl.domain.articles.media import media_id
-from feedcrawl.domain.articles.replays import Wanted
+from feedcrawl.domain.articles.replays import CaptureFilter
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles.tasks import article_task
 
@@ -141,17 +141,17 @@ def test_rules_change_what_they_name_and_two_replays_are_equal_to_the_byte(crawl
 def test_conditions(crawled: World) -> None:
     now, everything = datetime.now(UTC), {"kicked", "plain", "found"}
     plain = url(crawled, "plain")
-    rows: list[tuple[Wanted, str | None, set[str]]] = [
-        (Wanted(host="www.paper.test"), None, everything),
-        (Wanted(host="www.other.test"), None, set()),
-        (Wanted(url=plain), None, {"plain"}),
-        (Wanted(uid=url_uid(plain)), None, {"plain"}),
-        (Wanted(since=now - timedelta(1), until=now + timedelta(1)), None, everything),
-        (Wanted(since=now + timedelta(1)), None, set()),
-        (Wanted(until=now - timedelta(1)), None, set()),
-        (Wanted(), "{feed}", everything),
-        (Wanted(uid=url_uid(plain)), "{feed}", {"plain"}),
-        (Wanted(), "another", set()),
+    rows: list[tuple[CaptureFilter, str | None, set[str]]] = [
+        (CaptureFilter(host="www.paper.test"), None, everything),
+        (CaptureFilter(host="www.other.test"), None, set()),
+        (CaptureFilter(url=plain), None, {"plain"}),
+        (CaptureFilter(uid=url_uid(plain)), None, {"plain"}),
+        (CaptureFilter(since=now - timedelta(1), until=now + timedelta(1)), None, everything),
+        (CaptureFilter(since=now + timedelta(1)), None, set()),
+        (CaptureFilter(until=now - timedelta(1)), None, set()),
+        (CaptureFilter(), "{feed}", everything),
+        (CaptureFilter(uid=url_uid(plain)), "{feed}", {"plain"}),
+        (CaptureFilter(), "another", set()),
     ]
 
     async def replayed() -> list[set[str]]:

@@ -45,7 +45,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         with world.client() as client, world.wired() as wired:
             client.rpush("crawler_queue", site.url("/queue/"), site.url("/queue"), other.url("/s"))
             client.sadd("rss:category_links:linked", site.url("/links/"))
-            wired.imports.queue_urls([site.url("/rest/")], imports.Wanted("asked"))
+            wired.imports.queue_urls([site.url("/rest/")], imports.UrlOptions("asked"))
             wired.media.submit(site.url("/media/"), "me", wired.now())
         world.crawl("articles", spider="articles")
         with world.client() as client:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import ClientDisconnect
 
 from feedcrawl.api.limits.places import Places
-from feedcrawl.api.problems import ComeAgain
+from feedcrawl.api.problems import RetryLater
 from feedcrawl.domain.errors import Refusal
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Bodies:
         """The whole body of at most `limit` bytes, counted as held until the block ends.
 
         Nothing is read past a limit, and nothing at all of a body whose Content-Length is over it. Refusal:
-        `too_large`, `too_slow`, `bad_encoding`, `body_incomplete`; ComeAgain: `too_many_bodies`.
+        `too_large`, `too_slow`, `bad_encoding`, `body_incomplete`; RetryLater: `too_many_bodies`.
         """
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise Refusal("bad_encoding", "send the body as it is, without a content encoding")
@@ -80,7 +80,7 @@ class Bodies:
 
     def _hold(self, size: int) -> None:
         if self._held + size > self._limit:
-            raise ComeAgain("too_many_bodies", "other bodies are being worked on: come again", BUSY_SEC)
+            raise RetryLater("too_many_bodies", "other bodies are being processed: try again", BUSY_SEC)
         self._held += size
 
 

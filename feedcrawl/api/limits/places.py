@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
-from feedcrawl.api.problems import ComeAgain
+from feedcrawl.api.problems import RetryLater
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -33,10 +33,10 @@ class Places:
 
     @contextmanager
     def taken(self, caller: str) -> Iterator[None]:
-        """Takes a place for as long as the block runs; ComeAgain (the code of these places) without a free one."""
+        """Takes a place for as long as the block runs; RetryLater (the code of these places) without a free one."""
         if self._taken[caller] >= self._share or self._taken.total() >= self._total:
             limits = f"{self._total} {self._things} at a time, {self._share} of them for one caller"
-            raise ComeAgain(self._code, f"there may be {limits}: come again later", RETRY_SEC)
+            raise RetryLater(self._code, f"there may be {limits}: try again later", RETRY_SEC)
         self._taken[caller] += 1
         try:
             yield
@@ -55,12 +55,12 @@ class Heavy:
 
     @asynccontextmanager
     async def turn(self, within_sec: float | None = HEAVY_SEC) -> AsyncIterator[None]:
-        """A turn for as long as the block runs; ComeAgain (`too_busy`) if none comes in time."""
+        """A turn for as long as the block runs; RetryLater (`too_busy`) if none comes in time."""
         try:
             async with asyncio.timeout(within_sec):
                 await self._turns.acquire()
         except TimeoutError:
-            raise ComeAgain("too_busy", "other work of this kind is under way: come again later", RETRY_SEC) from None
+            raise RetryLater("too_busy", "other work of this kind is under way: try again later", RETRY_SEC) from None
         try:
             yield
         finally:

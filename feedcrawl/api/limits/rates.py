@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Final
 
 from feedcrawl.api.access import SAFE_METHODS
-from feedcrawl.api.problems import ComeAgain
+from feedcrawl.api.problems import RetryLater
 from feedcrawl.domain.operations.token_bucket import admit
 
 CALLERS: Final = 10_000
@@ -25,13 +25,13 @@ class Rates:
         self._lock = Lock()
 
     def count(self, caller: str, method: str) -> None:
-        """Counts a request; ComeAgain (`too_many_requests`) over the rate."""
+        """Counts a request; RetryLater (`too_many_requests`) over the rate."""
         kinds = ("all",) if method in SAFE_METHODS else ("all", "writes")
         with self._lock:
             wait = max(self._count((caller, kind)) for kind in kinds)
         if wait:
             limits = " and ".join(f"{self._limits[kind]:g} a minute ({kind})" for kind in kinds)
-            raise ComeAgain("too_many_requests", f"more than {limits}; come again in {math.ceil(wait)} s", wait)
+            raise RetryLater("too_many_requests", f"more than {limits}; try again in {math.ceil(wait)} s", wait)
 
     def _count(self, key: tuple[str, str]) -> float:
         limit = self._limits[key[1]]

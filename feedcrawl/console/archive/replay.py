@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import DONE, UNUSABLE, brief, printable, say
 from feedcrawl.console.stores import on
-from feedcrawl.domain.articles.replays import Wanted, moment
+from feedcrawl.domain.articles.replays import CaptureFilter, moment
 from feedcrawl.services.subscriptions import finding
 from feedcrawl.wiring import Wiring
 
@@ -38,7 +38,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     return DONE if counts else UNUSABLE
 
 
-async def _replay(wired: Wiring, wanted: Wanted, feed_id: str | None, opts: Namespace) -> Counter[str]:
+async def _replay(wired: Wiring, wanted: CaptureFilter, feed_id: str | None, opts: Namespace) -> Counter[str]:
     counts: Counter[str] = Counter()
     try:
         async for each in wired.replay.run(wanted, feed_id=feed_id, write=opts.write):
@@ -64,8 +64,8 @@ def lines(each: Replayed) -> list[str]:
     return [f"{each.fetched_at}  {each.uid}  {each.outcome}{written}{reason}  {each.url}", *changes]
 
 
-def _wanted(opts: Namespace) -> Wanted:
-    return Wanted(
+def _wanted(opts: Namespace) -> CaptureFilter:
+    return CaptureFilter(
         since=moment(opts.since) if opts.since else None,
         until=moment(opts.until, end=True) if opts.until else None,
         host=opts.host.lower() if opts.host else None,

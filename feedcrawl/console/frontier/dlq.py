@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.console.output import DONE, UNUSABLE, printable, say
 from feedcrawl.console.stores import on
-from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec, payload_of
+from feedcrawl.domain.frontier.dead_letters import DeadLetterFilter, age_sec, payload_of
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -33,22 +33,22 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     if action in ("list", "show"):
         found = wired.dead_letter_service.matching(wanted, limit)
         count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
-    elif wanted == Wanted() and not opts.all:
+    elif wanted == DeadLetterFilter() and not opts.all:
         raise UsageError(f"say which: a URL, a condition, or --all to {action} every letter", print_help=False)
     elif action == "drop":
         count = wired.dead_letter_service.drop(wanted, limit)
-        _tell({"dropped": count}, as_json=opts.json)
+        _write_counts({"dropped": count}, as_json=opts.json)
     else:
         came = wired.dead_letter_service.replay(wanted, limit)
         count = came.replayed
-        _tell({"replayed": count, "refused": came.refused}, as_json=opts.json)
+        _write_counts({"replayed": count, "refused": came.refused}, as_json=opts.json)
     if names and not count:
         say("dlq", f"no dead letter is that of {', '.join(names)}")
     return UNUSABLE if names and not count else DONE
 
 
-def _wanted(names: list[str], opts: Namespace, now: float) -> Wanted:
-    return Wanted(
+def _wanted(names: list[str], opts: Namespace, now: float) -> DeadLetterFilter:
+    return DeadLetterFilter(
         reason=opts.reason,
         host=opts.host.lower() if opts.host else None,
         before=now - age_sec(opts.older_than) if opts.older_than else None,
@@ -65,7 +65,7 @@ def _limit(text: str | None) -> int:
     return int(text)
 
 
-def _tell(counts: dict[str, int], *, as_json: bool) -> None:
+def _write_counts(counts: dict[str, int], *, as_json: bool) -> None:
     words = json.dumps(counts) if as_json else ", ".join(f"{count} {name}" for name, count in counts.items())
     sys.stdout.write(f"{words}\n")
 

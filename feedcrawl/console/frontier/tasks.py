@@ -12,7 +12,7 @@ from feedcrawl.console.output import DONE, UNUSABLE, printable, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.console.tables import write_table
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.frontier.selection import Wanted
+from feedcrawl.domain.frontier.selection import TaskFilter
 from feedcrawl.domain.frontier.statistics import WHY
 from feedcrawl.services.frontier import listing
 from feedcrawl.services.frontier.listing import host_record, paced_record, statistics_record
@@ -54,20 +54,20 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         return DONE if all(host.tasks for host in hosts) else UNUSABLE
     else:
         wanted, stores = _wanted(opts), (wired.frontier, wired.articles)
-        part = PART if wanted != Wanted() else min(PART, opts.limit * 2)
+        part = PART if wanted != TaskFilter() else min(PART, opts.limit * 2)
         cursor, found = listing.urls(*stores, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
         _show_urls(cursor, listing.task_records(*stores, found), as_json=opts.json)
     return DONE
 
 
-def _wanted(opts: Namespace) -> Wanted:
+def _wanted(opts: Namespace) -> TaskFilter:
     """The conditions of the command line; raises UsageError for a time that cannot be read."""
-    values = {each.name: getattr(opts, each.name) for each in fields(Wanted)}
+    values = {each.name: getattr(opts, each.name) for each in fields(TaskFilter)}
     for name in TIMES:
         if values[name] is not None and (at := parse_date(values[name])) is None:
             raise UsageError(f"--{name.replace('_', '-')} {values[name]!r} is no time: write 2026-11-28T12:00:00Z")
         values[name] = at if values[name] is not None else None
-    return Wanted(**values)
+    return TaskFilter(**values)
 
 
 def _show_statistics(statistics: FrontierStatistics, *, as_json: bool) -> None:

@@ -30,6 +30,6 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
         if opts.rebuild:
             say("index", f"{server.rebuild(wired.server_indexing)} lines of articles/ indexed anew")
     elif opts.rebuild:
-        wired.embedded_index.ask_rebuild()
+        wired.embedded_index.request_rebuild()
     sentence = "{sent} documents changed, {refused} events refused"
     return consume("index", consumer, once=opts.once, sentence=sentence)

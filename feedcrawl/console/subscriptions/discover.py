@@ -43,7 +43,7 @@ AT_A_TIME = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class Examined:
     """The result for one address: a feed, a list of feeds, a page with the feeds found through it, or none of these.
 
     `code` says why the address is no feed: the type of its document (`html`, `json`), or the failure (`http_404`,
@@ -68,7 +68,7 @@ class DiscoverSpider(Spider):
     def __init__(
         self,
         urls: Sequence[str],
-        looked: dict[str, Looked],
+        looked: dict[str, Examined],
         accesses: Mapping[str, Access],
         guessed: Collection[str],
         **kwargs: object,
@@ -99,27 +99,27 @@ class DiscoverSpider(Spider):
                 looked = under_http if under_http.feeds or under_http.is_list else looked
             self._looked[url] = looked
 
-    async def _look(self, url: str, at: str | None = None, refreshes: int = 0) -> Looked:
+    async def _look(self, url: str, at: str | None = None, refreshes: int = 0) -> Examined:
         """The result for `url`; `at` is the page to which the refreshes of earlier pages have led."""
         access = self._accesses.get(url)
         answer = await self._fetch(at or url, access)
-        if isinstance(answer, Looked):
+        if isinstance(answer, Examined):
             return replace(answer, url=url)
         read = await self._read(answer)
         if isinstance(read, Candidate):
-            return Looked(url, is_feed=True, feeds=(read,))
+            return Examined(url, is_feed=True, feeds=(read,))
         code, detail = read
         if code in LISTS and isinstance(await self._parsers.run(read_list, answer.body, wall_sec=PARSE_WALL_SEC), Done):
-            return Looked(url, is_list=True)
+            return Examined(url, is_list=True)
         if code not in PAGES:
-            return Looked(url, code=code, detail=detail)
+            return Examined(url, code=code, detail=detail)
         onward = await refresh(self._parsers, answer)
         if onward is not None and refreshes < MAX_REFRESHES:
             return await self._look(url, onward, refreshes + 1)
         found = await self._behind(answer, access)
         if not found:
-            return Looked(url, code="html", detail="it is a page, and no feed was found through it")
-        return Looked(url, feeds=found)
+            return Examined(url, code="html", detail="it is a page, and no feed was found through it")
+        return Examined(url, feeds=found)
 
     async def _behind(self, page: Response, access: Access | None) -> tuple[Candidate, ...]:
         """The feeds that a page announces, or else the first feed at the usual addresses, or else the feeds that
@@ -140,14 +140,14 @@ class DiscoverSpider(Spider):
         found: list[Candidate] = []
         for url in urls:
             answer = await self._fetch(url, access)
-            read = None if isinstance(answer, Looked) else await self._read(answer)
+            read = None if isinstance(answer, Examined) else await self._read(answer)
             if isinstance(read, Candidate):
                 found.append(Candidate(url, read.title, read.entries, read.names))
                 if len(found) == enough:
                     break
         return found
 
-    async def _fetch(self, url: str, access: Access | None) -> Response | Looked:
+    async def _fetch(self, url: str, access: Access | None) -> Response | Examined:
         """The response, or why there is none."""
         assert self.crawler.engine is not None
         private = access.headers_for(url) if access is not None else {}
@@ -158,15 +158,15 @@ class DiscoverSpider(Spider):
         except Exception as error:  # noqa: BLE001 - whatever failed, it has a name
             name = failure_name(error)
             if name == "download_failed" and isinstance(error, IgnoreRequest):
-                return Looked(url, code="robots_blocked", detail="its robots.txt forbids it")
-            return Looked(url, code=name, detail=sentence(error))
+                return Examined(url, code="robots_blocked", detail="its robots.txt forbids it")
+            return Examined(url, code=name, detail=sentence(error))
         if 200 <= response.status < 300:
             return response
         detail = status_sentence(response.status)
         if response.status == UNAUTHORIZED:
             scheme = auth_scheme(response)
             detail = login_wanted(scheme=scheme, sent=bool(private), program=program(), subscribed=False)
-        return Looked(url, code=f"http_{response.status}", detail=detail)
+        return Examined(url, code=f"http_{response.status}", detail=detail)
 
     async def _read(self, response: Response) -> Candidate | tuple[str, str]:
         read = await self._parsers.run(

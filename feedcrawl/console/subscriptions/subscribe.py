@@ -12,12 +12,12 @@ from feedcrawl.config import Config
 from feedcrawl.console.command import without_stores
 from feedcrawl.console.output import DONE, UNUSABLE, say, write
 from feedcrawl.console.stores import on
-from feedcrawl.console.subscriptions.discover import DiscoverSpider, Looked
+from feedcrawl.console.subscriptions.discover import DiscoverSpider, Examined
 from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.discovery.choice import choose
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.subscriptions.access import access_for
-from feedcrawl.domain.subscriptions.wishes import Refused
+from feedcrawl.domain.subscriptions.specs import Refused
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions import finding, registering
 from feedcrawl.services.subscriptions.discovery import may_become_a_feed
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.discovery.choice import Candidate
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.records import Feed
-    from feedcrawl.domain.subscriptions.wishes import Wish
+    from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 
 BATCH = 100
 """Feeds that are written, and reported, at a time."""
@@ -55,22 +55,22 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     except Refusal as error:
         say("subscribe", f"--login: {error.detail} ({error.code})")
         return UNUSABLE
-    wishes, refused = registering.read_wishes(names, categories, wired.gate, limit=limit)
-    wishes = [registering.with_login(wish, login) for wish in wishes]
-    pages = [] if opts.as_is else [wish for wish in wishes if wish.named]
-    named, known = len(wishes) + len(refused), _known(wired, pages)
+    specs, refused = registering.read_specs(names, categories, wired.gate, limit=limit)
+    specs = [registering.with_login(spec, login) for spec in specs]
+    pages = [] if opts.as_is else [spec for spec in specs if spec.named]
+    named, known = len(specs) + len(refused), _known(wired, pages)
     choosing = Choosing(opts.pick, known)
-    given = {wish.url for wish in wishes}
-    wishes = choosing.settle(wishes, _look(wired, pages, known))
-    _report_known(wired, [wish for wish in wishes if not wish.named and wish.url not in given])
+    given = {spec.url for spec in specs}
+    specs = choosing.settle(specs, _look(wired, pages, known))
+    _report_known(wired, [spec for spec in specs if not spec.named and spec.url not in given])
     if opts.override:
-        wishes = registering.with_overrides(wishes, opts.override)
+        specs = registering.with_overrides(specs, opts.override)
     if opts.backfill:
-        wishes = registering.with_archives(wishes)
+        specs = registering.with_archives(specs)
     ids = []
-    for first in range(0, len(wishes), BATCH):
+    for first in range(0, len(specs), BATCH):
         found, bad = registering.subscribe_all(
-            wired.registry, wired.frontier, wishes[first : first + BATCH], wired.now()
+            wired.registry, wired.frontier, specs[first : first + BATCH], wired.now()
         )
         refused += bad
         ids += found
@@ -90,44 +90,44 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     return DONE if ids else UNUSABLE
 
 
-def _known(wired: Wiring, wishes: Sequence[Wish]) -> dict[str, Feed]:
-    """The feeds that are subscribed already, by the URL of the wish."""
-    found = ((wish.url, finding.find(wired.registry, wish.url)) for wish in wishes)
+def _known(wired: Wiring, specs: Sequence[SubscriptionSpec]) -> dict[str, Feed]:
+    """The feeds that are subscribed already, by the URL of the spec."""
+    found = ((spec.url, finding.find(wired.registry, spec.url)) for spec in specs)
     return {url: feed for url, feed in found if feed is not None}
 
 
-def _report_known(wired: Wiring, of_pages: Sequence[Wish]) -> None:
+def _report_known(wired: Wiring, of_pages: Sequence[SubscriptionSpec]) -> None:
     for url in _known(wired, of_pages):
         say("subscribe", f"{url} is subscribed already")
 
 
-def _look(wired: Wiring, wishes: Sequence[Wish], subscribed: Mapping[str, Feed]) -> dict[str, Looked]:
-    """The types of the documents at the addresses, by the URL of the wish; subscribed addresses are not
+def _look(wired: Wiring, specs: Sequence[SubscriptionSpec], subscribed: Mapping[str, Feed]) -> dict[str, Examined]:
+    """The types of the documents at the addresses, by the URL of the spec; subscribed addresses are not
     requested.
     """
     urls: dict[str, str] = {}
     accesses: dict[str, Access] = {}
-    for wish in wishes:
+    for spec in specs:
         try:
-            url = resolve(finding.with_scheme(wish.url))
+            url = resolve(finding.with_scheme(spec.url))
         except InvalidUrl:  # the error is reported when subscribing
             continue
-        known = subscribed.get(wish.url)
-        if known is not None and not _replaces(wish, url, known):
-            say("subscribe", f"{wish.url} is subscribed already{_named_otherwise(url, known.subscription.url)}")
+        known = subscribed.get(spec.url)
+        if known is not None and not _replaces(spec, url, known):
+            say("subscribe", f"{spec.url} is subscribed already{_named_otherwise(url, known.subscription.url)}")
         else:
-            urls[wish.url] = url
-            if (access := access_for(url, wish.login)) is not None:
+            urls[spec.url] = url
+            if (access := access_for(url, spec.login)) is not None:
                 accesses[url] = access
     guessed = frozenset(url for name, url in urls.items() if not finding.has_scheme(name))
     looked = look(wired.settings, list(dict.fromkeys(urls.values())), accesses, guessed) if urls else {}
-    return {name: looked.get(url) or Looked(url, code="interrupted") for name, url in urls.items()}
+    return {name: looked.get(url) or Examined(url, code="interrupted") for name, url in urls.items()}
 
 
-def _replaces(wish: Wish, url: str, known: Feed) -> bool:
-    """True if a wish names the scheme of an address that has never worked under the subscribed scheme."""
+def _replaces(spec: SubscriptionSpec, url: str, known: Feed) -> bool:
+    """True if a spec names the scheme of an address that has never worked under the subscribed scheme."""
     moved = registering.with_scheme_of(known, url, named=True)
-    return finding.has_scheme(wish.url) and moved != known.subscription
+    return finding.has_scheme(spec.url) and moved != known.subscription
 
 
 def _named_otherwise(url: str, known: str) -> str:
@@ -135,7 +135,7 @@ def _named_otherwise(url: str, known: str) -> str:
 
 
 class Choosing:
-    """Turns fetched documents into wishes; `open` is true if a page needs a choice, `refused` has the unusable ones."""
+    """Turns fetched documents into specs; `open` is true if a page needs a choice, `refused` has the unusable ones."""
 
     def __init__(self, pick: str, known: Mapping[str, Feed]) -> None:
         self._pick = pick
@@ -143,42 +143,42 @@ class Choosing:
         self.open = False
         self.refused: list[Refused] = []
 
-    def settle(self, wishes: Sequence[Wish], looked: dict[str, Looked]) -> list[Wish]:
-        """The wishes, with pages replaced by their feeds; documents that are neither page nor feed are reported
+    def settle(self, specs: Sequence[SubscriptionSpec], looked: dict[str, Examined]) -> list[SubscriptionSpec]:
+        """The specs, with pages replaced by their feeds; documents that are neither page nor feed are reported
         and left out.
         """
-        settled: list[Wish] = []
-        for wish in wishes:
-            settled += self._settle(wish, looked[wish.url]) if wish.url in looked else [wish]
+        settled: list[SubscriptionSpec] = []
+        for spec in specs:
+            settled += self._settle(spec, looked[spec.url]) if spec.url in looked else [spec]
         return settled
 
-    def _settle(self, wish: Wish, seen: Looked) -> list[Wish]:
+    def _settle(self, spec: SubscriptionSpec, seen: Examined) -> list[SubscriptionSpec]:
         if seen.is_list:  # a list is replaced by its feeds when it is polled
-            return [replace(wish, url=seen.url)]
+            return [replace(spec, url=seen.url)]
         if not seen.feeds:
-            return self._unseen(wish, seen)
+            return self._unseen(spec, seen)
         offered = choose(seen.feeds)
         if self._pick.isdecimal() and not 1 <= int(self._pick) <= len(offered):
             offers = f"{len(offered)} feed{'s' if len(offered) > 1 else ''}"
-            self.refused.append(Refused(wish.url, "no_such_feed", f"--pick {self._pick}, but it offers {offers}"))
+            self.refused.append(Refused(spec.url, "no_such_feed", f"--pick {self._pick}, but it offers {offers}"))
             return []
         if seen.is_feed:
-            return [replace(wish, url=seen.url)]
-        chosen = self._picked(wish.url, offered)
-        return [replace(wish, url=each.url, named=False) for each in chosen]
+            return [replace(spec, url=seen.url)]
+        chosen = self._picked(spec.url, offered)
+        return [replace(spec, url=each.url, named=False) for each in chosen]
 
-    def _unseen(self, wish: Wish, seen: Looked) -> list[Wish]:
-        """The wish as it is if its address could not be looked at; none if the address is no feed."""
+    def _unseen(self, spec: SubscriptionSpec, seen: Examined) -> list[SubscriptionSpec]:
+        """The spec as it is if its address could not be looked at; none if the address is no feed."""
         if may_become_a_feed(seen.code):
             why = seen.detail or seen.code
-            if wish.url in self._known:
-                as_it_is = self._known[wish.url].subscription.url
-                say("subscribe", f"{wish.url} could not be looked at, {why} ({seen.code}); {as_it_is} stays subscribed")
-                return [replace(wish, url=as_it_is)]
-            say("subscribe", f"{wish.url} could not be looked at, {why} ({seen.code}); it is subscribed as it is")
-            return [wish]
+            if spec.url in self._known:
+                as_it_is = self._known[spec.url].subscription.url
+                say("subscribe", f"{spec.url} could not be looked at, {why} ({seen.code}); {as_it_is} stays subscribed")
+                return [replace(spec, url=as_it_is)]
+            say("subscribe", f"{spec.url} could not be looked at, {why} ({seen.code}); it is subscribed as it is")
+            return [spec]
         detail = f"it is not subscribed: {seen.detail or seen.code}; --as-is does it anyway"
-        self.refused.append(Refused(wish.url, seen.code, detail))
+        self.refused.append(Refused(spec.url, seen.code, detail))
         return []
 
     def _picked(self, page: str, offered: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -195,7 +195,7 @@ class Choosing:
 
 def look(
     settings: Settings, urls: list[str], accesses: dict[str, Access], guessed: frozenset[str] = frozenset()
-) -> dict[str, Looked]:
+) -> dict[str, Examined]:
     """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler.
 
     `accesses`: the private headers for an address. `guessed`: addresses that are tried under http too.
@@ -210,7 +210,7 @@ def look(
         "DOWNLOAD_MAXSIZE": config.max_feed_bytes,
     }
     own.setdict(paced, priority="spider")
-    looked: dict[str, Looked] = {}
+    looked: dict[str, Examined] = {}
     process = CrawlerProcess(own)
     process.crawl(DiscoverSpider, urls=urls, looked=looked, accesses=accesses, guessed=guessed)
     process.start()

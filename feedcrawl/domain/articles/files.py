@@ -36,7 +36,7 @@ _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WantedFile:
     """A media file that a record names; `reason`: why its URL cannot be requested, else ""."""
 
     url: str
@@ -53,17 +53,17 @@ class Wish:
         return Task(self.id, "file", self.url, hostname(self.url), priority=1, origin="spider")
 
 
-def wishes(urls: Iterable[str], role: Role) -> list[Wish]:
+def wanted_files(urls: Iterable[str], role: Role) -> list[WantedFile]:
     """The files of these URLs, without repeats, at most MAX_FILES."""
-    found: dict[str, Wish] = {}
+    found: dict[str, WantedFile] = {}
     for url in urls:
         if len(found) == MAX_FILES:
             break
         try:
-            wish = Wish(resolve(url), role)
+            file = WantedFile(resolve(url), role)
         except InvalidUrl as error:
-            wish = Wish(url, role, error.code)
-        found.setdefault(wish.url, wish)
+            file = WantedFile(url, role, error.code)
+        found.setdefault(file.url, file)
     return list(found.values())
 
 
@@ -73,11 +73,11 @@ class KnownState(KeptFile):
     status: Literal["pending", "stored", "failed"]
 
 
-def link(wish: Wish, known: KnownState | None) -> FileState:
+def link(file: WantedFile, known: KnownState | None) -> FileState:
     """The state of a file in a record, in the shape of docs/data-format.md; `known`: the stored state, if any."""
-    if wish.reason:
-        known = state("failed", reason=wish.reason)
-    return {"url": wish.url, "role": wish.role, **(known or state("pending"))}
+    if file.reason:
+        known = state("failed", reason=file.reason)
+    return {"url": file.url, "role": file.role, **(known or state("pending"))}
 
 
 def state(status: Literal["pending", "failed"], *, reason: str | None = None) -> KnownState:

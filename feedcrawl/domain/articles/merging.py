@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from feedcrawl.domain.articles.media import Media
-    from feedcrawl.domain.articles.similarity import Met
+    from feedcrawl.domain.articles.similarity import Fingerprinted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Known:
     own: Media | None = None
     asked_in: frozenset[str] = frozenset()
     own_in: frozenset[str] = frozenset()
-    same_text: tuple[Met, ...] = ()
-    same_title: tuple[Met, ...] = ()
+    same_text: tuple[Fingerprinted, ...] = ()
+    same_title: tuple[Fingerprinted, ...] = ()
 
     @property
     def was_stored(self) -> bool:

@@ -25,7 +25,7 @@ OUTLINE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArticleFilter:
     """Conditions that must all hold. `since`: Unix time; `language`: a range, so that `en` includes `en-GB`; `feeds`:
     ids of feeds, of which one must have named the article; `source`: the name of the source among `sources` whose
     settings hold for the article's URL.

@@ -32,7 +32,7 @@ _DIGEST_CHARS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CaptureFilter:
     """Conditions that select captures; all that are set must hold. `since` is inclusive, `until` exclusive."""
 
     since: datetime | None = None

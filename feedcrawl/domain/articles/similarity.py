@@ -70,7 +70,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class Fingerprinted:
     """An article with a stored fingerprint."""
 
     uid: str
@@ -155,7 +155,9 @@ def same(mine: Fingerprint, theirs: Fingerprint, titles: int, rule: Rule) -> Rea
     return "same_text" if mine.chars >= LONG_FACTOR * rule.min_chars else "other_title"
 
 
-def matches(mine: Fingerprint, same_text: Sequence[Met], same_title: Sequence[Met], rule: Rule) -> tuple[Match, ...]:
+def matches(
+    mine: Fingerprint, same_text: Sequence[Fingerprinted], same_title: Sequence[Fingerprinted], rule: Rule
+) -> tuple[Match, ...]:
     """The articles that are the same as this one, the likeliest first, then the oldest.
 
     Both lists are in the order in which the articles were stored; an article may be in both.

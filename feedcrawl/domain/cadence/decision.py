@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence import baseline, learned
-from feedcrawl.domain.cadence.floors import floors, heard, retry_after
+from feedcrawl.domain.cadence.floors import floors, retry_after, with_hints
 from feedcrawl.domain.cadence.skip_windows import after_skip_window
 from feedcrawl.domain.cadence.values import (
     DAY_SEC,
@@ -40,10 +40,10 @@ def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: Cad
     if asked is not None:
         return decided(failed(state), now, asked.wait_sec, asked.rule, (asked,))
     if seen.succeeded:
-        proposal = POLICIES[policy.name](heard(state, seen), seen, now, policy)
+        proposal = POLICIES[policy.name](with_hints(state, seen), seen, now, policy)
     else:
         proposal = backed_off(failed(state), seen, policy)
-    return held(proposal, now, jitter)
+    return decision_from(proposal, now, jitter)
 
 
 def failed(state: PollState) -> PollState:
@@ -65,7 +65,7 @@ def backed_off(state: PollState, seen: Observation, policy: CadencePolicy) -> Pr
     return Proposal(state, "error-backoff", wait, candidates, interval, longest, wait * policy.jitter_ratio)
 
 
-def held(proposal: Proposal, now: datetime, jitter: float) -> Decision:
+def decision_from(proposal: Proposal, now: datetime, jitter: float) -> Decision:
     """The decision from a proposal, after the publisher's floors, jitter and skip windows."""
     asked = floors(proposal.state)
     floor = max(asked, key=lambda one: one.wait_sec, default=Candidate("", 0.0))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence.values import Observation, PollState
 
 
-def heard(state: PollState, seen: Observation) -> PollState:
+def with_hints(state: PollState, seen: Observation) -> PollState:
     """The state with the hints of a successful poll, which also resets the count of consecutive errors.
 
     A poll without a parsed document (304, equal body) keeps the hints of the last document unless it brings new ones. A

@@ -25,7 +25,7 @@ Verdict = Literal["new", "changed", "edited", "known"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class RecognisedEntry:
     """One entry of a poll: the verdict, and the values to store.
 
     `lineage` replaces the lineage stored under its uid. `aliases` are the keys to store for the uid: keys that had no
@@ -54,7 +54,7 @@ class Recognition:
     again are not reported as new. `over_limit`: number of new entries beyond MAX_NEW, left for the next poll.
     """
 
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[RecognisedEntry, ...]
     quality: IdQuality
     migrated: bool
     over_limit: int
@@ -94,7 +94,7 @@ def _sightings(
     stored: Mapping[str, KnownEntry],
     quality: IdQuality,
     now: datetime,
-) -> Iterator[Sighting]:
+) -> Iterator[RecognisedEntry]:
     present = {before.uid for _, before in pairs if before}
     taken = {before.uid for before in stored.values()}
     # Ids that keep changing would fill the store with aliases.
@@ -108,7 +108,7 @@ def _sightings(
         others = present - {lineage.uid}
         free = (key for key in entry.every_key if key not in stored or _is_free(key, stored[key], lineage.uid, others))
         aliases = tuple(key for key in free if kind_of(key) not in unstable)
-        yield Sighting(entry.entry, verdict, lineage, aliases)
+        yield RecognisedEntry(entry.entry, verdict, lineage, aliases)
 
 
 def _is_free(key: str, owner: KnownEntry, uid: str, others: Collection[str]) -> bool:

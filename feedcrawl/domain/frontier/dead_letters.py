@@ -64,7 +64,7 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DeadLetterFilter:
     """A filter for dead letters: every condition that is set must hold. Times are Unix times, `names` uids or URLs."""
 
     reason: str | None = None

@@ -34,7 +34,7 @@ Failure = Literal["FAIL_BAD_HTML", "FAIL_HTTP", "FAIL_TIMEOUT", "FAIL_PARSE", "F
 
 Fault = Literal["none", "publisher", "ours"]
 
-WELL: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
+SUCCEEDED: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
 PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}
 """Minimum wait of a postponed task, by the reasons that may last longer than the host's delay."""
 OURS = frozenset({"own_outage", "store_lost", "proxy_failed", "proxy_refused", "route_down", "bind_failed"})
@@ -154,8 +154,8 @@ def fault(outcome: Outcome) -> Fault:
     `none` if the fetch succeeded or no request was made.
     """
     if outcome.reason in OURS or (outcome.reason not in FAILURES and not outcome.reason.startswith("http_")):
-        return "none" if outcome.kind in WELL else "ours"
-    return "none" if outcome.kind in (*WELL, "forbidden", "postponed") else "publisher"
+        return "none" if outcome.kind in SUCCEEDED else "ours"
+    return "none" if outcome.kind in (*SUCCEEDED, "forbidden", "postponed") else "publisher"
 
 
 def by_status(status: int) -> Outcome:

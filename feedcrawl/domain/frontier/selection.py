@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TaskFilter:
     """A filter for tasks: every given condition must hold. Times are inclusive."""
 
     host: str | None = None
@@ -43,7 +43,7 @@ class Wanted:
     next_fetch_after: datetime | None = None
     next_fetch_before: datetime | None = None
 
-    def means(self, task: Task, history: History) -> bool:
+    def matches(self, task: Task, history: History) -> bool:
         """True if a task matches the filter. The caller checks `content_hash`, which the article has, and the time of
         the next fetch (`is_due_then`), which the queues have.
         """

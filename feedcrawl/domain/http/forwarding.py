@@ -33,7 +33,7 @@ class BadExchange(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProxyRequest:
     """One request to a proxy. `url` is the URL to check; `host` and `port` are those of the URL.
 
     `head` goes to the origin, followed by `body_bytes` bytes of the client; None requests a tunnel (CONNECT).
@@ -55,7 +55,7 @@ class Asked:
         return b"%s %s %s\r\n%s%s" % (method, self.url.encode(), version, own, rest)
 
 
-def read_request(head: bytes) -> Asked:
+def read_request(head: bytes) -> ProxyRequest:
     """The request of a head, whose final empty line is included; BadExchange if the head is invalid or ambiguous."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     matched = _REQUEST_LINE.fullmatch(first)
@@ -66,11 +66,11 @@ def read_request(head: bytes) -> Asked:
     authorization = _only(headers, b"proxy-authorization").decode("latin-1")
     if method == b"CONNECT":
         url = f"https://{target}/"
-        return Asked(url, *_place(url), None, authorization=authorization)
+        return ProxyRequest(url, *_place(url), None, authorization=authorization)
     place = _place(target)
     if not target.startswith("http://"):
         raise BadExchange("bad_request", f"not an absolute http URL: {target[:80]}")
-    return Asked(target, *place, _forwarded(method, target, headers), _length(headers), authorization)
+    return ProxyRequest(target, *place, _forwarded(method, target, headers), _length(headers), authorization)
 
 
 def closing_head(head: bytes) -> bytes | None:

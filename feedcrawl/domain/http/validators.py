@@ -74,7 +74,7 @@ def trust_from(record: Mapping[str, object] | None) -> Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Preconditions:
     """The validators of a request, and the purpose of the request."""
 
     kind: Kind
@@ -108,16 +108,16 @@ def may_probe(trust: Trust, now: float) -> bool:
     return trust.unmodified >= MIN_UNMODIFIED and now - trust.probed_at >= DAY_SEC
 
 
-def question(trust: Trust, held: Validators, *, now: float, expected: float) -> Question:
+def preconditions(trust: Trust, held: Validators, *, now: float, expected: float) -> Preconditions:
     """The request at `now` (Unix seconds); `expected` is the number of arrivals expected since the last document."""
     if trust.test and trust.old is not None:
-        return Question("test", Validators(*trust.old))
+        return Preconditions("test", Validators(*trust.old))
     usable = trusted(held, trust)
     if usable == Validators():
-        return Question("plain", usable)
+        return Preconditions("plain", usable)
     if may_probe(trust, now) and (expected >= SURPRISING or now - trust.whole_at >= DAY_SEC):
-        return Question("probe", Validators())
-    return Question("conditional", usable)
+        return Preconditions("probe", Validators())
+    return Preconditions("conditional", usable)
 
 
 def after(trust: Trust, reply: Reply, now: float) -> Trust:

@@ -39,7 +39,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class Unprocessable:
     """An event that a consumer can never process, with the reason; it is stored for the operator.
 
     Reasons: `gone` `no_id` `bad_json` `bad_fields` `too_large`, of the search index `document_refused`, of webhooks

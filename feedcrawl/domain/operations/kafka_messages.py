@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,27 +74,28 @@ class Message:
     traceparent: str | None = None
 
 
-def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message | Unfit | None:
+def message_of(event: Mapping[str, str], topics: Mapping[str, str]) -> Message | Unprocessable | None:
     """The Kafka message of an event with the fields `type`, `id` and `data`; None if its type is not sent to Kafka.
 
-    `topics` has the topic of each of `KINDS`. An event that was deleted from the stream has no fields (Unfit, `gone`).
+    `topics` has the topic of each of `KINDS`. An event that was deleted from the stream has no fields: Unprocessable
+    (`gone`).
     """
     if not event:
-        return Unfit("gone", "the entry was deleted from the stream before it was sent")
+        return Unprocessable("gone", "the entry was deleted from the stream before it was sent")
     kind = event.get("type", "")
     if kind not in KINDS:
         return None
     if not event.get("id"):
-        return Unfit("no_id", "the event has no id, so that consumers could not recognise a repetition")
+        return Unprocessable("no_id", "the event has no id, so that consumers could not recognise a repetition")
     try:
         data = json.loads(event.get("data", ""))
         model = KINDS[kind].model_validate_json(json.dumps(_of_topic(kind, data)))
         value = model.model_dump_json().encode()
         return Message(topics[kind], _key(model), value, event["id"], event.get("traceparent"))
     except ValidationError as error:
-        return Unfit("bad_fields", _first(error))
+        return Unprocessable("bad_fields", _first(error))
     except (ValueError, RecursionError) as error:
-        return Unfit("bad_json", str(error)[:200])
+        return Unprocessable("bad_json", str(error)[:200])
 
 
 def _of_topic(kind: str, data: object) -> object:

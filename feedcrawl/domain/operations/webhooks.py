@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.errors import ConfigError
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,16 +42,16 @@ def secret_of(text: str) -> bytes:
     return found
 
 
-def body_of(event: Mapping[str, str]) -> bytes | Unfit:
+def body_of(event: Mapping[str, str]) -> bytes | Unprocessable:
     """The JSON body of an event with the fields `type`, `id` and `data`: the same three, `data` as JSON."""
     if not event:
-        return Unfit("gone", "the event was deleted from the stream before it was sent")
+        return Unprocessable("gone", "the event was deleted from the stream before it was sent")
     if not event.get("id"):
-        return Unfit("no_id", "the event has no id, so that receivers could not recognise a repetition")
+        return Unprocessable("no_id", "the event has no id, so that receivers could not recognise a repetition")
     try:
         data = json.loads(event.get("data", ""))
     except (ValueError, RecursionError) as error:
-        return Unfit("bad_json", str(error)[:200])
+        return Unprocessable("bad_json", str(error)[:200])
     content = {"type": event.get("type", ""), "id": event["id"], "data": data}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 

@@ -45,7 +45,7 @@ DENIED_SEC = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class Callback:
     """A callback: the sha256 of its token, the secret that signs its deliveries, its expiry, and its URL."""
 
     digest: str
@@ -55,7 +55,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class HubSubscription:
     """The state of a feed's subscription at its hub.
 
     `asked` is the callback of a request that waits for verification, `current` the verified one, `former` the one that
@@ -66,9 +66,9 @@ class Push:
 
     hub: str
     topic: str
-    asked: Key | None = None
-    current: Key | None = None
-    former: Key | None = None
+    asked: Callback | None = None
+    current: Callback | None = None
+    former: Callback | None = None
     verified_at: float = 0.0
     renew_at: float = 0.0
     pushed_at: float = 0.0
@@ -89,25 +89,25 @@ class Push:
         return {name: value for name, value in asdict(self).items() if value}
 
 
-def push_from(record: Mapping[str, object]) -> Push:
+def subscription_from(record: Mapping[str, object]) -> HubSubscription:
     """The subscription from a record that `to_record` wrote; unknown names are ignored."""
-    values = known_fields(Push, record)
+    values = known_fields(HubSubscription, record)
     for name in ("asked", "current", "former"):
         if name in values:
-            values[name] = Key(**values[name])
-    return Push(**values)
+            values[name] = Callback(**values[name])
+    return HubSubscription(**values)
 
 
-def asked(push: Push | None, topic: Topic, key: Key, *, now: float) -> Push:
+def requested(push: HubSubscription | None, topic: Topic, key: Callback, *, now: float) -> HubSubscription:
     """The subscription after a request with this callback; the current one stays until the new one is verified."""
     key = replace(key, until=now + VERIFY_SEC)
     if push is None or (push.hub, push.topic) != (topic.hub, topic.topic):
         due = push.poll_due_at if push is not None else 0.0
-        return Push(topic.hub, topic.topic, asked=key, poll_due_at=due, protocol=topic.protocol)
+        return HubSubscription(topic.hub, topic.topic, asked=key, poll_due_at=due, protocol=topic.protocol)
     return replace(push, asked=key)
 
 
-def leaving(push: Push | None) -> Task | None:
+def unsubscribe_task(push: HubSubscription | None) -> Task | None:
     """The task that asks a hub to end a subscription (`hub.mode=unsubscribe`); None if none was verified."""
     key = push.current if push is not None else None
     if push is None or key is None or not key.callback or push.protocol == "rsscloud":  # which knows no end
@@ -116,7 +116,7 @@ def leaving(push: Push | None) -> Task | None:
     return Task(f"{LEAVING}{key.digest[:16]}", "websub", push.hub, hostname(push.hub), payload=payload)
 
 
-def refusal(push: Push | None, digest: str, intent: Intent, *, now: float) -> str:
+def refusal(push: HubSubscription | None, digest: str, intent: Intent, *, now: float) -> str:
     """The reason code for which a hub's request on a callback is refused; "" if it is accepted.
 
     A hub verifies a requested subscription, once. The end of a subscription is verified against the hubs that were
@@ -138,7 +138,7 @@ def refusal(push: Push | None, digest: str, intent: Intent, *, now: float) -> st
     return "" if lease_sec(intent.lease) else "bad_lease"
 
 
-def verified(push: Push, lease: float, *, now: float, jitter: float) -> Push:
+def verified(push: HubSubscription, lease: float, *, now: float, jitter: float) -> HubSubscription:
     """The subscription after its verification; renewed at 80 % of the lease ± 5 % (`jitter` in [-1, 1])."""
     assert push.asked is not None
     old = push.current
@@ -155,28 +155,28 @@ def verified(push: Push, lease: float, *, now: float, jitter: float) -> Push:
     )
 
 
-def denied(push: Push, *, now: float) -> Push:
+def denied(push: HubSubscription, *, now: float) -> HubSubscription:
     """The subscription after a denial, which a hub may send at any time (WebSub section 5.2)."""
     failures = push.failures + 1
     return replace(push, asked=None, current=None, renew_at=now + DENIED_SEC, failures=failures, reason="denied")
 
 
-def failed(push: Push, reason: str) -> Push:
+def failed(push: HubSubscription, reason: str) -> HubSubscription:
     """The subscription after a request that failed."""
     return replace(push, asked=None, failures=push.failures + 1, reason=reason)
 
 
-def key_of(push: Push | None, digest: str, *, now: float) -> Key | None:
+def callback_of(push: HubSubscription | None, digest: str, *, now: float) -> Callback | None:
     """The callback that accepts a delivery, current or former; None if it is unknown or expired."""
     keys = (push.current, push.former) if push is not None else ()
     return next((key for key in keys if key is not None and _is(key, digest) and now < key.until), None)
 
 
-def _is(key: Key, digest: str) -> bool:
+def _is(key: Callback, digest: str) -> bool:
     return hmac.compare_digest(key.digest, digest)
 
 
-def state(push: Push, *, now: float) -> State:
+def state(push: HubSubscription, *, now: float) -> State:
     """The state of a subscription."""
     if push.current is not None and now < push.current.until:
         return "failing" if push.failures or push.misses >= MISSES else "verified"
@@ -187,18 +187,18 @@ def state(push: Push, *, now: float) -> State:
     return "expired" if push.current is not None else "requested"
 
 
-def relied_on(push: Push | None, *, now: float) -> bool:
+def relied_on(push: HubSubscription | None, *, now: float) -> bool:
     """True if the feed is polled as a safety net only: its hub has delivered news and misses few entries."""
     return push is not None and push.pushes > 0 and state(push, now=now) == "verified"
 
 
-def backup_sec(push: Push, *, now: float) -> float:
+def backup_sec(push: HubSubscription, *, now: float) -> float:
     """Seconds until the next poll of a feed whose hub is relied on."""
     assert push.current is not None
     return max(min(BACKUP_SEC, push.current.until - now), 0.0)
 
 
-def missed(push: Push, published: Iterable[datetime | None], *, last_poll: float, now: float) -> bool:
+def missed(push: HubSubscription, published: Iterable[datetime | None], *, last_poll: float, now: float) -> bool:
     """True if the dates of a poll's new entries show that the hub did not deliver them.
 
     If the last poll was made under this subscription, every new entry appeared under it, with or without a date; else
@@ -212,17 +212,17 @@ def missed(push: Push, published: Iterable[datetime | None], *, last_poll: float
     return any(moment is not None and push.verified_at < moment <= now - LATE_SEC for moment in moments)
 
 
-def brought(push: Push, new: int) -> Push:
+def delivered(push: HubSubscription, new: int) -> HubSubscription:
     """The subscription after a delivery with `new` new entries; a delivery with news takes one miss off."""
     return replace(push, pushes=push.pushes + 1, misses=max(push.misses - 1, 0)) if new else push
 
 
-def ping_due(push: Push, *, now: float) -> float:
+def ping_due(push: HubSubscription, *, now: float) -> float:
     """The time of the poll that a ping causes: now, but at least a minute after the last such poll."""
     return push.poll_due_at if push.poll_due_at > now else max(now, push.poll_due_at + PING_SEC)
 
 
-def wait_sec(push: Push, *, now: float) -> float:
+def wait_sec(push: HubSubscription, *, now: float) -> float:
     """Seconds until the subscription is renewed, a failed request is repeated, or verification is overdue."""
     if push.asked is not None and now < push.asked.until:
         return push.asked.until - now

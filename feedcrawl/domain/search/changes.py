@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ _REMOVED: Final = {"article_merged": ("uid",), "article_deleted": ("uid",)}
 """Fields with the uids whose document is removed."""
 
 
-def changes_of(events: Iterable[Mapping[str, str]]) -> tuple[dict[str, bool], list[Unfit | None]]:
+def changes_of(events: Iterable[Mapping[str, str]]) -> tuple[dict[str, bool], list[Unprocessable | None]]:
     """The uids whose documents change, True if stored and False if removed, as the last event of each says; and for
     each event None, or the reason why it cannot be read.
 
@@ -31,20 +31,20 @@ def changes_of(events: Iterable[Mapping[str, str]]) -> tuple[dict[str, bool], li
     its article is still stored.
     """
     changes: dict[str, bool] = {}
-    ends: list[Unfit | None] = []
+    ends: list[Unprocessable | None] = []
     for event in events:
         found = _changes(event)
-        ends.append(found if isinstance(found, Unfit) else None)
-        if not isinstance(found, Unfit):
+        ends.append(found if isinstance(found, Unprocessable) else None)
+        if not isinstance(found, Unprocessable):
             for uid, is_stored in found.items():
                 changes.pop(uid, None)
                 changes[uid] = is_stored
     return changes, ends
 
 
-def _changes(event: Mapping[str, str]) -> dict[str, bool] | Unfit:
+def _changes(event: Mapping[str, str]) -> dict[str, bool] | Unprocessable:
     if not event:
-        return Unfit("gone", "the event was deleted from the stream before it was read")
+        return Unprocessable("gone", "the event was deleted from the stream before it was read")
     kind = event.get("type", "")
     removed, stored = _REMOVED.get(kind, ()), _STORED.get(kind, ())
     if not removed and not stored:
@@ -52,11 +52,11 @@ def _changes(event: Mapping[str, str]) -> dict[str, bool] | Unfit:
     try:
         data = json.loads(event.get("data", ""))
     except (ValueError, RecursionError) as error:
-        return Unfit("bad_json", str(error)[:200])
+        return Unprocessable("bad_json", str(error)[:200])
     found: dict[str, bool] = {}
     for name in (*removed, *stored):
         uid = data.get(name) if isinstance(data, dict) else None
         if not isinstance(uid, str) or not _UID.fullmatch(uid):
-            return Unfit("bad_fields", f"{name} must be the uid of an article")
+            return Unprocessable("bad_fields", f"{name} must be the uid of an article")
         found[uid] = name in stored
     return found

@@ -89,7 +89,7 @@ class News:
 
 def read_news(body: bytes, *, url: str, terms: Terms) -> News:
     """Parse a sitemap and find its news. Raises NotASitemap, as `parse` does."""
-    return tell_news(parse(body, url=url), url, terms)
+    return news_of(parse(body, url=url), url, terms)
 
 
 def lists_anything(body: bytes, *, url: str) -> bool:
@@ -98,7 +98,7 @@ def lists_anything(body: bytes, *, url: str) -> bool:
     return bool(parsed.urls or parsed.sitemaps)
 
 
-def tell_news(parsed: ParsedSitemap, url: str, terms: Terms) -> News:
+def news_of(parsed: ParsedSitemap, url: str, terms: Terms) -> News:
     """The news of a sitemap that was fetched from `url`.
 
     A URL is new if the previous reading did not have it and it is undated or dated at or after `since`. Dates in the

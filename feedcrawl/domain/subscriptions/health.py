@@ -98,7 +98,9 @@ def counted(day: tuple[tuple[int, int, int], ...], *, failed: bool, now: float) 
     return (*kept, (part, polls + 1, failures + failed))
 
 
-def asks(health: Health, *, failed: bool, status: int | None, errors: int, probe_sec: float) -> tuple[Candidate, ...]:
+def least_waits(
+    health: Health, *, failed: bool, status: int | None, errors: int, probe_sec: float
+) -> tuple[Candidate, ...]:
     """The least waits after a failed poll; the longest of them applies.
 
     An open circuit's wait doubles with each opening; the wait after a refusal (401, 403, 451) doubles with each of the

@@ -43,7 +43,7 @@ def move_from(record: MoveRecord | None) -> Move | None:
     return Move(record["url"], datetime.fromisoformat(record["since"]), record["polls"]) if record else None
 
 
-def heard(before: Move | None, target: str | None, *, now: datetime) -> Move | None:
+def after_poll(before: Move | None, target: str | None, *, now: datetime) -> Move | None:
     """The move after a good poll that was permanently redirected to `target`; None if there was no such redirect."""
     if target is None or before is None or before.url != target:
         return Move(target, now) if target is not None else None

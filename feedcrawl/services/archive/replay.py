@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.articles.replays import Replayed, Wanted, differences, outcome, outline, version
+from feedcrawl.domain.articles.replays import CaptureFilter, Replayed, differences, outcome, outline, version
 from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.extraction import PageReading, read_article
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
@@ -100,7 +100,9 @@ class Replay:
     def __init__(self, stores: ReplayStores) -> None:
         self._stores = stores
 
-    async def run(self, wanted: Wanted, *, feed_id: str | None = None, write: bool = False) -> AsyncIterator[Replayed]:
+    async def run(
+        self, wanted: CaptureFilter, *, feed_id: str | None = None, write: bool = False
+    ) -> AsyncIterator[Replayed]:
         """The result of each capture, oldest first; with `write`, changed articles are stored and their events
         added.
         """
@@ -121,7 +123,7 @@ class Replay:
 
     # --- the captures ---
 
-    def _captures(self, store: RawStore, wanted: Wanted, feed_id: str | None) -> Iterator[_Capture | Replayed]:
+    def _captures(self, store: RawStore, wanted: CaptureFilter, feed_id: str | None) -> Iterator[_Capture | Replayed]:
         days = [None] if wanted.since is None else _days(wanted.since.date(), self._stores.now().date())
         limit = self._stores.config.max_article_bytes
         of_articles = (ref for day in days for ref in store.refs(day) if ref.uid)
@@ -276,7 +278,7 @@ class Replay:
         in_order(article.writes)
         stores.media.finish(article.writes, article, article.started_at)
         article.writes.execute()
-        stores.files.ask(article)
+        stores.files.enqueue_pending(article)
         return True
 
     def _events_of(self, article: Article, after: ArticleFields | str, *, known: bool) -> list[Event]:
@@ -317,7 +319,7 @@ def entry_content(entries: Sequence[EntryRecord], before: ArticleFields | None, 
     return evidence(chosen[0]) if chosen else {}
 
 
-def _newest(complete: Iterator[RawRef], wanted: Wanted) -> list[RawRef]:
+def _newest(complete: Iterator[RawRef], wanted: CaptureFilter) -> list[RawRef]:
     """The newest of the complete captures of each article, if `wanted` includes it; oldest first."""
     newest: dict[str | None, RawRef] = {}
     for ref in complete:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from feedcrawl.domain.articles.query import Wanted
+    from feedcrawl.domain.articles.query import ArticleFilter
     from feedcrawl.store.articles.records import Articles
 
 Place = tuple[float, str]
@@ -73,7 +73,7 @@ class Catalogue:
         return Found({**record, "sightings": sorted(sightings)})
 
     def page(
-        self, wanted: Wanted, now: datetime, *, before: Place | None = None, limit: int = 50, html: bool = False
+        self, wanted: ArticleFilter, now: datetime, *, before: Place | None = None, limit: int = 50, html: bool = False
     ) -> Page:
         """At most the given number of matching articles, after a place; with `html` each has its sanitised HTML.
 
@@ -97,7 +97,7 @@ class Catalogue:
             before = found[-1][1], found[-1][0]
         return Page(self._outlines(chosen, names), before)
 
-    def _meant(self, uids: Sequence[str], wanted: Wanted) -> tuple[set[str], int]:
+    def _meant(self, uids: Sequence[str], wanted: ArticleFilter) -> tuple[set[str], int]:
         """The matching articles, and the number of records read."""
         if wanted.category is not None and uids:
             inside = self._articles.in_category(wanted.category, uids)

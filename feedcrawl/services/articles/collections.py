@@ -45,7 +45,7 @@ class CollectionRecord(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Member:
     """A member of a collection; `article` is set once it has been read, and outlives the article's own retention."""
 
     media: Media
@@ -57,7 +57,7 @@ class Held:
 class Page:
     """Members of a collection, last added first. More follow after `next`; None if there are no more."""
 
-    held: tuple[Held, ...]
+    held: tuple[Member, ...]
     next: Place | None
 
 
@@ -126,7 +126,7 @@ class CollectionService:
         media = [each for each in records if each is not None]
         articles = dict(zip([each.media_id for each in media], self._read(media, html=html), strict=True))
         held = tuple(
-            Held(each, at, articles[each.media_id])
+            Member(each, at, articles[each.media_id])
             for each, (_, at) in zip(records, found, strict=True)
             if each is not None
         )
@@ -170,7 +170,7 @@ class CollectionService:
     def _unheld(self, media_ids: Sequence[str]) -> list[str]:
         with self._client.pipeline(transaction=False) as pipe:
             for each in media_ids:
-                self._collections.ask_holders(pipe, each)
+                self._collections.query_holders(pipe, each)
             return [each for each, holders in zip(media_ids, pipe.execute(), strict=True) if not holders]
 
 

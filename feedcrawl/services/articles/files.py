@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.articles.file_types import patterns
-from feedcrawl.domain.articles.files import Wish
+from feedcrawl.domain.articles.files import WantedFile
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.items import Article, FeedPoll
-from feedcrawl.services.articles.tasks import asked_url
+from feedcrawl.services.articles.tasks import requested_url
 from feedcrawl.store.disk.files import DiskUnavailable
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ class FileService:
         """Add the known state of each file that an item names. May raise StoreUnavailable."""
         if not self.on:
             return
-        wished = [(record, _wishes(record)) for record in _records(item)]
-        known = self._known(wish.id for _, wishes in wished for wish in wishes)
-        for record, wishes in wished:
-            states = [files.link(wish, known.get(wish.id)) for wish in wishes]
+        by_record = [(record, _wanted(record)) for record in _records(item)]
+        known = self._known(file.id for _, wanted in by_record for file in wanted)
+        for record, wanted in by_record:
+            states = [files.link(file, known.get(file.id)) for file in wanted]
             if isinstance(record, Article):
                 record.files = states
             else:
                 record["files"] = states
 
-    def ask(self, item: FeedPoll | Article) -> None:
+    def enqueue_pending(self, item: FeedPoll | Article) -> None:
         """Enqueue the pending files of an item, after the item itself is stored. May raise StoreUnavailable.
 
         A file that has ended meanwhile is updated at once; a file whose record is gone, though its task has ended, is
@@ -75,24 +75,24 @@ class FileService:
         pending = [each for record in _records(item) for each in _files_of(record) if each["status"] == "pending"]
         if not pending:
             return
-        wishes = {wish.id: wish for each in pending for wish in files.wishes([each["url"]], each["role"])}
+        wanted = {file.id: file for each in pending for file in files.wanted_files([each["url"]], each["role"])}
         uid = item.uid if isinstance(item, Article) else None
-        for file_id in wishes if uid else ():
+        for file_id in wanted if uid else ():
             self._files.refer(file_id, str(uid))
-        pushed = self._leases.enqueue([wish.task() for wish in wishes.values()])
-        ended = [wish for wish, answer in zip(wishes.values(), pushed, strict=True) if answer == "known"]
-        known = self._known(wish.id for wish in ended)
-        gone = [wish.task() for wish in ended if wish.id not in known]
+        enqueued = self._leases.enqueue([file.task() for file in wanted.values()])
+        ended = [file for file, result in zip(wanted.values(), enqueued, strict=True) if result == "known"]
+        known = self._known(file.id for file in ended)
+        gone = [file.task() for file in ended if file.id not in known]
         if gone:
             self._leases.enqueue(gone, again="queue_again")
         for file_id, found in known.items() if uid else ():
-            self._relink(str(uid), wishes[file_id].url, found)
+            self._relink(str(uid), wanted[file_id].url, found)
 
     # --- for readers ---
 
     def completed(self, records: Sequence[R]) -> list[R]:
         """Records of lines, with the present state of files that they call pending; raises StoreUnavailable."""
-        waiting = {link["url"]: Wish(link["url"], link["role"]).id for each in records for link in _pending(each)}
+        waiting = {link["url"]: WantedFile(link["url"], link["role"]).id for each in records for link in _pending(each)}
         if not waiting:
             return list(records)
         known = self._files.load(list(waiting.values()))
@@ -118,7 +118,7 @@ class FileService:
         """Write the result of a file to the disk, to Redis, and to the articles that wait for the file. Safe to
         repeat.
         """
-        url = asked_url(task)
+        url = requested_url(task)
         self._lines.append(at.date(), {"type": "file", "url": url, **found, "ended_at": rfc3339(at)})
         self._files.save(task.id, found)
         for uid in self._files.referrers(task.id):
@@ -198,8 +198,8 @@ def _files_of(record: EntryRecord | Article) -> list[FileState]:
     return record.files if isinstance(record, Article) else record["files"]
 
 
-def _wishes(record: EntryRecord | Article) -> list[Wish]:
+def _wanted(record: EntryRecord | Article) -> list[WantedFile]:
     if not isinstance(record, Article):
-        return files.wishes((each["url"] for each in record["enclosures"]), "enclosure")
+        return files.wanted_files((each["url"] for each in record["enclosures"]), "enclosure")
     image = record.extraction.image if record.extraction is not None else None
-    return files.wishes([image] if image else [], "image")
+    return files.wanted_files([image] if image else [], "image")

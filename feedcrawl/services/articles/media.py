@@ -16,7 +16,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.collections import own_collection
 from feedcrawl.services.articles.merging import merged_uids
-from feedcrawl.services.articles.tasks import ArticleWish, article_task, record_of
+from feedcrawl.services.articles.tasks import TaskOptions, article_task, record_of
 from feedcrawl.store.articles.collections import DEFAULT
 
 if TYPE_CHECKING:
@@ -129,8 +129,8 @@ class MediaService:
         ids = [lease.id for lease in leases]
         with self._client.pipeline(transaction=False) as pipe:
             for uid in ids:
-                self._records.ask(pipe, media_id(uid))
-                self._stories.ask_apart(pipe, uid)
+                self._records.query(pipe, media_id(uid))
+                self._stories.query_apart(pipe, uid)
             replies = pipe.execute()
         records = dict(zip(ids, map(self._records.read, replies[::2]), strict=True))
         apart = {uid: frozenset(others) for uid, others in zip(ids, replies[1::2], strict=True) if others}
@@ -170,8 +170,8 @@ class MediaService:
         article.
         """
         with self._client.pipeline(transaction=False) as asking:
-            self._records.ask(asking, media_id(uid))
-            self._collections.ask_holders(asking, media_id(uid))
+            self._records.query(asking, media_id(uid))
+            self._collections.query_holders(asking, media_id(uid))
             reply, holders = asking.execute()
         media, at = self._records.read(reply), rfc3339(now)
         if media is None:
@@ -233,7 +233,7 @@ class MediaService:
 
     def _fetch(self, media: Media) -> None:
         asked: Payload = {"request_id": media.request_id} if media.request_id else {}
-        task = article_task(media.requested_url, self._sources(), ArticleWish(payload=asked))
+        task = article_task(media.requested_url, self._sources(), TaskOptions(payload=asked))
         if self._leases.enqueue([task]) == [
             "known"
         ]:  # the task ended before there were page records, or its text is gone

@@ -9,7 +9,7 @@ from feedcrawl.domain.articles.media import media_id, new_media
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.services.articles.tasks import (
-    ArticleWish,
+    TaskOptions,
     article_events,
     article_task,
     hash_fields,
@@ -87,8 +87,8 @@ class Merges:
         if record is not None:
             self._lines.append(now.date(), {"type": "article", **record})
         else:
-            wish = ArticleWish(categories=merge["categories"][:1])
-            self._leases.enqueue([article_task(merge["url"], self._sources(), wish)], again="operator")
+            options = TaskOptions(categories=merge["categories"][:1])
+            self._leases.enqueue([article_task(merge["url"], self._sources(), options)], again="operator")
         kept = self._articles.wanted(merge["winner"])
         with self._client.pipeline(transaction=False) as pipe:
             self._unmerge(pipe, merge, [name for name in merge["lacked"] if name not in kept])

@@ -15,8 +15,8 @@ from feedcrawl.domain.articles.merging import Known, Target
 from feedcrawl.domain.articles.similarity import (
     SLACK_CHARS,
     Fingerprint,
+    Fingerprinted,
     Match,
-    Met,
     Rule,
     decode,
     fingerprint,
@@ -150,23 +150,23 @@ class Merging:
     def _ask(self, article: Article, looks: Fingerprint | None) -> Known:
         asked, uid = article.lease.id, article.uid
         with self._client.pipeline(transaction=False) as pipe:
-            self._articles.ask(pipe, asked, uid, claim=article.extraction is not None)
-            self._stories.ask_apart(pipe, uid)
+            self._articles.query(pipe, asked, uid, claim=article.extraction is not None)
+            self._stories.query_apart(pipe, uid)
             for each in (asked, uid):
-                self._media.ask(pipe, media_id(each))
-                self._collections.ask_holders(pipe, media_id(each))
+                self._media.query(pipe, media_id(each))
+                self._collections.query_holders(pipe, media_id(each))
             if looks is not None:
                 text, title = self._buckets(article, looks)
                 share, slack = self._policy.rule.similarity, 2 * SLACK_CHARS
                 around = (int(looks.chars * share) - slack, int(looks.chars / share) + slack)
                 brief = replace(looks, numbers=frozenset(), sketch=())
-                self._stories.meet(pipe, text, uid, brief.encode(), (looks.chars, looks.chars))
+                self._stories.enter(pipe, text, uid, brief.encode(), (looks.chars, looks.chars))
                 if looks.title and looks.sketch:
-                    self._stories.meet(pipe, title, uid, looks.encode(), around)
+                    self._stories.enter(pipe, title, uid, looks.encode(), around)
             replies = pipe.execute()
-        owner, wanted, stored, merged_before = self._articles.answer(replies, asked)
+        owner, wanted, stored, merged_before = self._articles.decoded(replies, asked)
         apart, first, first_in, own, own_in, *met = replies[self._articles.ASKED :]
-        same = [*(tuple(_met(self._stories.met(reply))) for reply in met), (), ()]
+        same = [*(tuple(_met(self._stories.earlier(reply))) for reply in met), (), ()]
         return Known(
             owner=owner,
             wanted=frozenset(wanted),
@@ -209,7 +209,7 @@ class Merging:
 
     def _target(self, article: Article, uid: str) -> Target:
         with self._client.pipeline(transaction=False) as pipe:
-            self._articles.ask_target(pipe, uid, article.categories)
+            self._articles.query_target(pipe, uid, article.categories)
             (status, canonical_url), owner, *inside = pipe.execute()
         alive = status == "success" or (owner is not None and not self._has_ended(owner))
         lacks = tuple(name for name, there in zip(article.categories, inside, strict=True) if not there)
@@ -299,9 +299,9 @@ def _record(
     }
 
 
-def _met(found: Sequence[tuple[str, str]]) -> Iterator[Met]:
+def _met(found: Sequence[tuple[str, str]]) -> Iterator[Fingerprinted]:
     for uid, left in found:
-        yield Met(uid, decode(left))
+        yield Fingerprinted(uid, decode(left))
 
 
 def _digest(site: str, what: str) -> str:

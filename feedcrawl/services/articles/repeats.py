@@ -69,7 +69,7 @@ class Repeats:
         task = lease.task
         if task.origin not in ASKED:
             return
-        at, url = self._now(), tasks.asked_url(task)
+        at, url = self._now(), tasks.requested_url(task)
         record = tasks.record_of(self._articles.outlines([article_uid], NAMES)[0])
         known = History(status="fetched", reason="already_stored")
         html = self._articles.cached_page(tasks.page_key(url))
@@ -83,7 +83,7 @@ class Repeats:
 
     def announce_unchanged(self, lease: Lease) -> None:
         """Publish the event of a cached page once more to the program that queued its URL again (HTTP 304)."""
-        url = tasks.asked_url(lease.task)
+        url = tasks.requested_url(lease.task)
         if lease.history.again == "queue_again" and (page := self._articles.cached_page(tasks.page_key(url))):
             with self._client.pipeline(transaction=False) as pipe:
                 self._events.add(pipe, [tasks.cached_page_event(page, url, self._now())])

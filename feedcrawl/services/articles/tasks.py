@@ -49,7 +49,7 @@ FAILURE_FIELDS = ("uid", "url", "category", "failure", "failure_reason", "failur
 
 
 @dataclass(frozen=True, slots=True)
-class ArticleWish:
+class TaskOptions:
     """The task of a URL as its caller describes it; the settings of the URL's source fill in what is left out.
 
     `source` is that of the feed or sitemap that named the URL, and holds if the URL is of no source. `priority` is the
@@ -65,18 +65,18 @@ class ArticleWish:
     payload: Payload = field(default_factory=Payload)
 
 
-def article_task(url: str, sources: Sources, wish: ArticleWish = ArticleWish()) -> Task:
+def article_task(url: str, sources: Sources, options: TaskOptions = TaskOptions()) -> Task:
     """The task to fetch a URL as an article, with the settings of its source: the one gate to the frontier.
 
     Its id is the article's provisional uid. The payload records if a trailing slash makes a different URL at the
     source, and the categories if there are several. Raises InvalidUrl if the URL cannot be an article's.
     """
     fetched = resolve(url)
-    source = sources.of(fetched, wish.source)
+    source = sources.of(fetched, options.source)
     settings = source if source is not None else UNSET
-    importance = settings.priority if wish.priority is None else wish.priority
-    categories = list(dict.fromkeys((*wish.categories, *settings.categories)))
-    payload = wish.payload.copy()
+    importance = settings.priority if options.priority is None else options.priority
+    categories = list(dict.fromkeys((*options.categories, *settings.categories)))
+    payload = options.payload.copy()
     if len(categories) > 1:
         payload["categories"] = categories
     if settings.keep_trailing_slash:
@@ -86,11 +86,11 @@ def article_task(url: str, sources: Sources, wish: ArticleWish = ArticleWish()) 
         kind="article",
         url=fetched,
         host=hostname(fetched),
-        priority=priority(importance, wish.origin, wish.depth),
-        origin=wish.origin,
-        parent=wish.parent,
-        depth=wish.depth,
-        source=wish.source if source is None else source.name,
+        priority=priority(importance, options.origin, options.depth),
+        origin=options.origin,
+        parent=options.parent,
+        depth=options.depth,
+        source=options.source if source is None else source.name,
         category=categories[0] if categories else None,
         payload=payload,
     )
@@ -131,7 +131,7 @@ def part_of(task: Task) -> str:
     return task.payload.get("part", "")
 
 
-def asked_url(task: Task) -> str:
+def requested_url(task: Task) -> str:
     """The URL as published and queued: a redirect to another host changes the task's URL."""
     chain: list[str] = task.payload.get("redirect_chain", [])
     return chain[0] if chain else task.url

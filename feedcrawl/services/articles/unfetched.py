@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from feedcrawl.services.articles.tasks import asked_url, merged_event
+from feedcrawl.services.articles.tasks import merged_event, requested_url
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +37,7 @@ class Unfetched:
 
         A program that queued the URL gets the events of the article once more.
         """
-        store, task, url = self.articles, lease.task, asked_url(lease.task)
+        store, task, url = self.articles, lease.task, requested_url(lease.task)
         with self.client.pipeline(transaction=False) as pipe:
             wanted = store.wanted(lease.id, target)
             store.sighting(pipe, target, url)

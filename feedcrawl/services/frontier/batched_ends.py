@@ -52,12 +52,14 @@ class Endings:
         self._sending = bool(batch)
         if batch:
             sent = asyncio.get_running_loop().run_in_executor(self._thread, self._end, [each for each, _ in batch])
-            sent.add_done_callback(partial(self._tell, batch))
+            sent.add_done_callback(partial(self._resolve, batch))
 
     def _end(self, endings: list[Ending]) -> list[Finished]:
         return self._frontier.end(endings)
 
-    def _tell(self, batch: list[tuple[Ending, asyncio.Future[Finished]]], sent: asyncio.Future[list[Finished]]) -> None:
+    def _resolve(
+        self, batch: list[tuple[Ending, asyncio.Future[Finished]]], sent: asyncio.Future[list[Finished]]
+    ) -> None:
         error = sent.exception()
         for number, (_, future) in enumerate(batch):
             if future.done():  # the caller is gone

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from feedcrawl.domain.frontier.records import TaskRecord
-    from feedcrawl.domain.frontier.selection import Wanted
+    from feedcrawl.domain.frontier.selection import TaskFilter
     from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics, Key, Lateness
     from feedcrawl.domain.frontier.statistics_records import (
         FrontierRecord,
@@ -39,7 +39,7 @@ MAX_CURSOR: Final = 1 << 63
 def urls(
     frontier: Frontier,
     articles: Articles,
-    wanted: Wanted,
+    wanted: TaskFilter,
     *,
     cursor: int = 0,
     limit: int = 50,
@@ -58,7 +58,7 @@ def urls(
     found: list[tuple[Task, History]] = []
     for _ in range(parts) if parts else count():
         cursor, some = frontier.urls(cursor, count=part)
-        some = [each for each in some if wanted.means(*each)]
+        some = [each for each in some if wanted.matches(*each)]
         if wanted.has_due_times:
             due = _due(frontier, some)
             some = [each for each in some if wanted.is_due_then(due.get(each[0].id))]

@@ -24,7 +24,7 @@ from feedcrawl.store.redis.errors import StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from feedcrawl.domain.operations.events import Unfit
+    from feedcrawl.domain.operations.events import Unprocessable
     from feedcrawl.store.operations.streams import Backlog, Events, StoredEvent
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class Delivery:
     """The result of a batch: the number of events that the target got, and the events that it can never get."""
 
     sent: int
-    refused: Sequence[tuple[StoredEvent, Unfit]] = ()
+    refused: Sequence[tuple[StoredEvent, Unprocessable]] = ()
 
 
 class Target(Protocol):

@@ -15,7 +15,7 @@ from feedcrawl.store.redis import keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted
+    from feedcrawl.domain.frontier.dead_letters import DeadLetter, DeadLetterFilter
     from feedcrawl.domain.frontier.queue_items import QueueItem
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.store.articles.records import Articles
@@ -67,7 +67,7 @@ class DeadLetterService:
         for dead_letter in filter(is_unreported, map(read_dead_letter, texts)):
             self.record(dead_letter)
 
-    def matching(self, wanted: Wanted, limit: int = NO_LIMIT) -> Iterator[DeadLetter]:
+    def matching(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> Iterator[DeadLetter]:
         """The matching dead letters, oldest first, at most `limit`; read on demand."""
         self.deliver()
         start = 0
@@ -76,7 +76,7 @@ class DeadLetterService:
             yield from found
             start, limit = start + len(page), limit - len(found)
 
-    def replay(self, wanted: Wanted, limit: int = NO_LIMIT) -> Replayed:
+    def replay(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> Replayed:
         """Enqueue the tasks of the matching dead letters again, with their whole payload.
 
         At least once: each task is in the frontier before its dead letter leaves the list, and after a kill in between
@@ -103,11 +103,11 @@ class DeadLetterService:
 
         return Replayed(self._take_out(wanted, limit, again), refused)
 
-    def drop(self, wanted: Wanted, limit: int = NO_LIMIT) -> int:
+    def drop(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> int:
         """Remove the matching dead letters; the number removed."""
         return self._take_out(wanted, limit, lambda found: [dead_letter.text for dead_letter in found])
 
-    def _take_out(self, wanted: Wanted, limit: int, take: Callable[[list[DeadLetter]], list[str]]) -> int:
+    def _take_out(self, wanted: DeadLetterFilter, limit: int, take: Callable[[list[DeadLetter]], list[str]]) -> int:
         """Pass the matching dead letters to `take`, a page at a time, and remove those whose texts it returns;
         the number removed.
         """
@@ -120,5 +120,5 @@ class DeadLetterService:
         return removed
 
 
-def _meant(page: list[str], wanted: Wanted, limit: int) -> list[DeadLetter]:
+def _meant(page: list[str], wanted: DeadLetterFilter, limit: int) -> list[DeadLetter]:
     return [dead_letter for dead_letter in map(read_dead_letter, page) if wanted.matches(dead_letter)][:limit]

@@ -12,7 +12,7 @@ from feedcrawl.domain.operations.import_jobs import ImportJob
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.services.articles.repeats import Repeated
-from feedcrawl.services.articles.tasks import ArticleWish, article_task
+from feedcrawl.services.articles.tasks import TaskOptions, article_task
 from feedcrawl.services.subscriptions import registering
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.domain.http.url_gate import Gate
     from feedcrawl.domain.sites.owners import Sources
-    from feedcrawl.domain.subscriptions.wishes import Refused, Wish
+    from feedcrawl.domain.subscriptions.specs import Refused, SubscriptionSpec
     from feedcrawl.services.articles.repeats import Repeats
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.frontier.interface import Frontier
@@ -36,7 +36,7 @@ BATCH: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class UrlOptions:
     """Options for URLs: the category of their articles, the priority (1 to 10; None: that of the URL's source), and
     whether recently fetched URLs are fetched again.
     """
@@ -50,7 +50,7 @@ class Wanted:
 class ReadFeeds:
     """The feeds of a list, and the number of feeds beyond the limit."""
 
-    wishes: Sequence[Wish]
+    specs: Sequence[SubscriptionSpec]
     left_out: int
 
 
@@ -75,7 +75,7 @@ class Imports:
     now: Callable[[], datetime]
     sources: Callable[[], Sources]
 
-    def queue_urls(self, urls: Sequence[str], wanted: Wanted) -> list[dict[str, object]]:
+    def queue_urls(self, urls: Sequence[str], wanted: UrlOptions) -> list[dict[str, object]]:
         """Enqueue pages to be fetched as articles; the result of each, in order.
 
         `answer` is the reply of `Frontier.enqueue` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
@@ -86,9 +86,9 @@ class Imports:
             raise Refusal("no_urls", "name at least one URL")
         if len(urls) > MAX_URLS:
             raise Refusal("too_many_urls", f"one import may have at most {MAX_URLS} URLs, not {len(urls)}")
-        wish = ArticleWish(categories=[wanted.category] if wanted.category else [], priority=wanted.priority)
+        options = TaskOptions(categories=[wanted.category] if wanted.category else [], priority=wanted.priority)
         sources = self.sources()
-        judged = [self._judged(url, sources, wish) for url in urls]
+        judged = [self._judged(url, sources, options) for url in urls]
         tasks = list({task.id: task for _, task in judged if task is not None}.values())
         if wanted.category:
             with self.client.pipeline(transaction=False) as pipe:
@@ -104,9 +104,9 @@ class Imports:
         self.repeats.announce([Repeated(uid, urls_of[uid], wanted.category) for uid in known])
         return [outcome if task is None else {**outcome, "answer": answers[task.id]} for outcome, task in judged]
 
-    def _judged(self, url: str, sources: Sources, wish: ArticleWish) -> tuple[dict[str, object], Task | None]:
+    def _judged(self, url: str, sources: Sources, options: TaskOptions) -> tuple[dict[str, object], Task | None]:
         try:
-            task = article_task(self.gate.passed(url), sources, wish)
+            task = article_task(self.gate.passed(url), sources, options)
         except InvalidUrl as error:
             return {"url": url, "uid": None, "answer": "refused", "code": error.code, "detail": error.detail}, None
         return {"url": url, "uid": task.id}, task
@@ -119,8 +119,8 @@ class Imports:
         """
         found = read_list(body, limit=self.config.max_feeds_per_list)
         self.check_room(len(found.feeds))
-        wishes = [replace(wish, request_id=request_id) for wish in registering.wishes_of(found, categories)]
-        return ReadFeeds(wishes, found.left_out)
+        specs = [replace(spec, request_id=request_id) for spec in registering.specs_of(found, categories)]
+        return ReadFeeds(specs, found.left_out)
 
     def import_now(self, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
         """Subscribe to the feeds of a list; their ids in the list's order, and the refused feeds."""
@@ -135,7 +135,7 @@ class Imports:
     def new_job(self, feeds: ReadFeeds) -> ImportJob:
         """The stored job of a list that is too long to import while its caller waits."""
         now = self.now()
-        made = ImportJob(str(uuid4()), len(feeds.wishes), feeds.left_out, now, now)
+        made = ImportJob(str(uuid4()), len(feeds.specs), feeds.left_out, now, now)
         self.import_jobs.save(made)
         return made
 
@@ -147,8 +147,8 @@ class Imports:
             self.import_jobs.save(job)
             yield
 
-    def _subscribe(self, wishes: Sequence[Wish]) -> tuple[list[str], list[Refused]]:
-        good, refused = registering.passed(self.gate, wishes)
+    def _subscribe(self, specs: Sequence[SubscriptionSpec]) -> tuple[list[str], list[Refused]]:
+        good, refused = registering.passed(self.gate, specs)
         ids, bad = registering.subscribe_all(self.registry, self.frontier, good, self.now())
         return ids, [*refused, *bad]
 
@@ -169,8 +169,8 @@ class Imports:
                 raise Refusal("too_many_feeds", f"at most {limit} feeds may be subscribed here ({setting})")
 
 
-def _batches(feeds: ReadFeeds) -> Iterator[Sequence[Wish]]:
-    return (feeds.wishes[first : first + BATCH] for first in range(0, len(feeds.wishes), BATCH))
+def _batches(feeds: ReadFeeds) -> Iterator[Sequence[SubscriptionSpec]]:
+    return (feeds.specs[first : first + BATCH] for first in range(0, len(feeds.specs), BATCH))
 
 
 def job_record(job: ImportJob) -> dict[str, object]:

@@ -11,7 +11,7 @@ from feedcrawl.domain.frontier.queue_items import QueueItem, check_category, rea
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.services.articles.repeats import Repeated
-from feedcrawl.services.articles.tasks import ArticleWish, article_task
+from feedcrawl.services.articles.tasks import TaskOptions, article_task
 from feedcrawl.store.frontier.dead_letters import original
 from feedcrawl.store.redis import keys
 
@@ -34,8 +34,8 @@ SEEN_LIMIT = 500_000
 
 def queue_task(item: QueueItem, sources: Sources) -> Task:
     """The task for an item of the queue; raises InvalidUrl if the item is no usable URL."""
-    wish = ArticleWish("queue", categories=[item.category] if item.category else [], priority=item.priority)
-    return item.task or article_task(item.url, sources, wish)
+    options = TaskOptions("queue", categories=[item.category] if item.category else [], priority=item.priority)
+    return item.task or article_task(item.url, sources, options)
 
 
 class Inputs:

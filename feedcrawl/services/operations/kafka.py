@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError
 
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.services.operations.consumer import TargetAway
 from feedcrawl.services.operations.relay import AWAY, SEND_SEC
 
@@ -38,7 +38,7 @@ class Brokers:
         self._access = access or {}
         self._producer: Any = None
 
-    async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
+    async def send(self, messages: Sequence[Message]) -> list[Unprocessable | None]:
         """Send messages in order; for each message None, or the reason why it can never be sent.
 
         Raises TargetAway; some messages may then have been sent, and the rest will not be.
@@ -122,7 +122,7 @@ def _no_password() -> str:
     raise ValueError("the key is encrypted: store it without a passphrase, readable only by this user")
 
 
-async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unfit | None]:
+async def send_all(producer: Any, messages: Sequence[Message]) -> list[Unprocessable | None]:
     """Send one batch by aiokafka's producer. If the brokers reject it as too large, send the messages again, one
     at a time.
     """
@@ -146,9 +146,9 @@ async def _queue(producer: Any, message: Message) -> asyncio.Future[object]:
     return queued
 
 
-def _end(came: object) -> Unfit | None:
+def _end(came: object) -> Unprocessable | None:
     if isinstance(came, _TOO_LARGE):
-        return Unfit("too_large", str(came)[:200])
+        return Unprocessable("too_large", str(came)[:200])
     if isinstance(came, BaseException):
         raise came
     return None

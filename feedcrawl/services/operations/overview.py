@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.articles.query import Wanted as WantedArticles
+from feedcrawl.domain.articles.query import ArticleFilter as WantedArticles
 from feedcrawl.domain.cadence.tempo import entries_per_day
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import Refusal
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.articles.fields import ArticleFields
     from feedcrawl.domain.entries.records import EntryRecord
-    from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted
+    from feedcrawl.domain.frontier.dead_letters import DeadLetter, DeadLetterFilter
     from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
     from feedcrawl.domain.frontier.tasks import History, Task
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import HubSubscription
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sorting import Column
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.dead_letters import DeadLetters
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.operations.series import Series
-    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.push.websub import HubSubscriptions
     from feedcrawl.store.redis.client import Client
     from feedcrawl.store.subscriptions.entries import Entries
     from feedcrawl.store.subscriptions.registry import Registry
@@ -97,7 +97,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedFeeds:
+class FeedQuery:
     """A filter of feeds, whose conditions must all hold, and their order (`down`: the greatest first)."""
 
     text: str = ""
@@ -125,7 +125,7 @@ class FeedPage:
     feed: Feed
     journal: Sequence[JournalLineRecord]
     entries: int
-    push: Push | None
+    push: HubSubscription | None
     task: tuple[Task, History] | None
     articles: Sequence[ArticleFields]
     lines: Sequence[EntryRecord]
@@ -154,7 +154,7 @@ class Dashboard:
     frontier: Frontier
     registry: Registry
     entries: Entries
-    pushes: Pushes
+    pushes: HubSubscriptions
     series: Series
     dead_letters: DeadLetters
     catalogue: Catalogue
@@ -193,7 +193,7 @@ class Dashboard:
         found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
         return [each for each in found if each.interval_sec and each.per_day]
 
-    def feeds(self, wanted: WantedFeeds, *, page: int = 1) -> FeedList:
+    def feeds(self, wanted: FeedQuery, *, page: int = 1) -> FeedList:
         """A page of the feeds that match, by URL, or by another column if few enough match; failing feeds without
         another order by their failures in a row, the most first.
         """
@@ -263,7 +263,7 @@ class Dashboard:
         found = self.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
         return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
 
-    def dead_letter_page(self, wanted: Wanted, before: int | None = None) -> DeadLetterPage:
+    def dead_letter_page(self, wanted: DeadLetterFilter, before: int | None = None) -> DeadLetterPage:
         """A page of the matching dead letters, newest first, from a place in their list backwards."""
         found: list[DeadLetter] = []
         self.frontier.deliver_dead_letters()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.kafka_messages import Message, message_of
 from feedcrawl.services.operations.consumer import Consumer, Delivery, GroupSource
 
@@ -22,7 +22,7 @@ SEND_SEC: Final = 30.0
 class Producer(Protocol):
     """Sends messages to Kafka."""
 
-    async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
+    async def send(self, messages: Sequence[Message]) -> list[Unprocessable | None]:
         """Send messages in order; for each message None, or the reason why it can never be sent. Raises
         TargetAway.
         """
@@ -45,7 +45,7 @@ class Topics:
         answers = await self._producer.send(messages) if messages else []
         came = iter(answers)
         ends = [(each, next(came) if isinstance(fate, Message) else fate) for each, fate in fates]
-        return Delivery(answers.count(None), [(each, end) for each, end in ends if isinstance(end, Unfit)])
+        return Delivery(answers.count(None), [(each, end) for each, end in ends if isinstance(end, Unprocessable)])
 
     async def close(self) -> None:
         """Close the connection to the brokers."""

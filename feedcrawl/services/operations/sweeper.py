@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.tasks import Task
     from feedcrawl.store.frontier.interface import Frontier
-    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.push.websub import HubSubscriptions
     from feedcrawl.store.redis.client import Client
     from feedcrawl.store.sites.sitemaps import Sitemaps
     from feedcrawl.store.subscriptions.registry import Registry
@@ -46,7 +46,7 @@ class Sweeper:
         *,
         registry: Registry,
         sitemaps: Sitemaps,
-        pushes: Pushes,
+        pushes: HubSubscriptions,
         worker: str,
     ) -> None:
         self._client = client
@@ -83,7 +83,7 @@ class Sweeper:
         missing = self._frontier.sweep(suspects) if suspects else {}
         tasks = [task for task in self._tasks(list(missing)) if missing[task.id] not in _MENDED]
         for task in tasks:
-            _tell(task.id, missing[task.id], task.url)
+            _log_missing(task.id, missing[task.id], task.url)
         self._frontier.enqueue(tasks, again="retry")
         return len(tasks)
 
@@ -91,7 +91,7 @@ class Sweeper:
         found = self._frontier.sweep(ids, shard=shard)
         for each, state in found.items():
             if state in _MENDED:
-                _tell(each, state)
+                _log_missing(each, state)
         return [each for each, state in found.items() if state not in _MENDED]
 
     def _goes_on(self) -> bool:
@@ -110,6 +110,6 @@ class Sweeper:
         yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
 
 
-def _tell(task: str, state: str, url: str | None = None) -> None:
+def _log_missing(task: str, state: str, url: str | None = None) -> None:
     kind, _, owner = task.partition(":")
     logger.error(f"{kind}_without_future", extra={f"{kind}_id": owner, "reason": state, "url": url})  # noqa: G004

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from feedcrawl.domain.addresses import dial_refusal
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.hosts_file import host_key, parse_hosts
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.webhooks import body_of, headers_of, verdict
 from feedcrawl.services.operations.consumer import Consumer, Delivery, GroupSource, TargetAway
 
@@ -77,7 +77,7 @@ class Receiver:
         self._secret = secret
         self._types = types
         self._now = now
-        self._done: dict[str, Unfit | None] = {}
+        self._done: dict[str, Unprocessable | None] = {}
         self._failures = 0
 
     async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
@@ -93,10 +93,10 @@ class Receiver:
         self._done.clear()
         return Delivery(len(wanted) - len(refused), refused)
 
-    async def _send(self, event: Mapping[str, str]) -> Unfit | None:
+    async def _send(self, event: Mapping[str, str]) -> Unprocessable | None:
         """None once the receiver has the event, or the reason why it never will. Raises TargetAway."""
         body = body_of(event)
-        if isinstance(body, Unfit):
+        if isinstance(body, Unprocessable):
             return body
         headers = headers_of(event["id"], body, self._secret, self._now().timestamp())
         try:
@@ -108,7 +108,7 @@ class Receiver:
             raise TargetAway(AWAY, f"{self._shown}: {str(error) or type(error).__name__}") from error
         return self._judged(status)
 
-    def _judged(self, status: int) -> Unfit | None:
+    def _judged(self, status: int) -> Unprocessable | None:
         found = verdict(status)
         if found == "busy":
             self._wait(status)
@@ -116,7 +116,7 @@ class Receiver:
             self._failures += 1
             self._wait(status)
         self._failures = 0
-        return None if found == "delivered" else Unfit(f"webhook_{found}", f"{self._shown}: HTTP {status}")
+        return None if found == "delivered" else Unprocessable(f"webhook_{found}", f"{self._shown}: HTTP {status}")
 
     def _wait(self, status: int) -> NoReturn:
         raise TargetAway(BUSY, f"{self._shown}: HTTP {status}")

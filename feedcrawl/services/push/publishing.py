@@ -38,13 +38,13 @@ class Publisher:
         """Notify the hub of the feeds that a stored article is in: those of its categories and of its source."""
         named = [f"categories/{quote(each, safe='')}" for each in article.categories]
         source = article.lease.task.source
-        self._tell([*named, *([f"sources/{quote(source, safe='')}"] if source else [])])
+        self._enqueue([*named, *([f"sources/{quote(source, safe='')}"] if source else [])])
 
-    def held(self, collection: str) -> None:
+    def collection_changed(self, collection: str) -> None:
         """Notify the hub that a collection has changed."""
-        self._tell([f"collections/{collection}"])
+        self._enqueue([f"collections/{collection}"])
 
-    def _tell(self, paths: Iterable[str]) -> None:
+    def _enqueue(self, paths: Iterable[str]) -> None:
         tasks = list(self._tasks(paths))
         if not tasks:
             return

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from feedcrawl.domain.frontier.payloads import Payload
-    from feedcrawl.domain.push.leases import Key, Push
+    from feedcrawl.domain.push.leases import Callback, HubSubscription
     from feedcrawl.domain.push.protocol import Topic
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.items import FeedPoll
     from feedcrawl.store.frontier.interface import EndingFields, Frontier
-    from feedcrawl.store.push.websub import Pushes
+    from feedcrawl.store.push.websub import HubSubscriptions
     from feedcrawl.store.subscriptions.registry import Registry
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class WebSub:
 
     def __init__(
         self,
-        stores: tuple[Pushes, Registry, Frontier],
+        stores: tuple[HubSubscriptions, Registry, Frontier],
         public_url: str | None,
         *,
         sha1: bool,
@@ -69,14 +69,14 @@ class WebSub:
         """True if hubs can reach the API."""
         return self._public_url is not None
 
-    def ask(self, feed_id: str, topic: Topic) -> bytes:
+    def subscribe_form(self, feed_id: str, topic: Topic) -> bytes:
         """The form that requests a subscription from a hub, with a callback and a secret that only this hub
         receives.
         """
         token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
         now, callback = self._at(), f"{self._public_url}/{topic.protocol}/{token}"
-        key = leases.Key(protocol.digest_of(token), secret, 0.0, callback)
-        self._pushes.update(feed_id, lambda push: leases.asked(push, topic, key, now=now))
+        key = leases.Callback(protocol.digest_of(token), secret, 0.0, callback)
+        self._pushes.update(feed_id, lambda push: leases.requested(push, topic, key, now=now))
         if topic.protocol == "rsscloud":
             return urlencode(rsscloud.registration(topic.topic, callback)).encode()
         form = {
@@ -88,7 +88,7 @@ class WebSub:
         }
         return urlencode(form).encode()
 
-    def leave(self, task: Task) -> bytes:
+    def unsubscribe_form(self, task: Task) -> bytes:
         """The form that asks a hub to end a subscription; the hub may then verify that for a day."""
         topic, callback = task.payload["topic"], task.payload["leaves"]
         token = callback.rpartition("/")[2]
@@ -97,7 +97,7 @@ class WebSub:
             self._pushes.leave(feed_id, protocol.digest_of(token), topic)
         return urlencode({"hub.mode": "unsubscribe", "hub.topic": topic, "hub.callback": callback}).encode()
 
-    def look(self, feed_id: str, push: Push | None, topic: Topic) -> float:
+    def request_due_sec(self, feed_id: str, push: HubSubscription | None, topic: Topic) -> float:
         """Seconds until a hub must be requested, 0 for now; a hub that was requested and did not verify in time has
         failed.
 
@@ -118,7 +118,7 @@ class WebSub:
         push = self._pushes.update(feed_id, lambda old: old and leases.failed(old, reason))
         if push is None:
             return 0.0
-        self._tell(feed_id, push, "push_failed", reason)
+        self._log_change(feed_id, push, "push_failed", reason)
         self._fall_back(feed_id, before)
         return max(leases.wait_sec(push, now=self._at()) * random.uniform(1, 1.15), at_least_sec)  # noqa: S311 - jitter
 
@@ -139,7 +139,9 @@ class WebSub:
             raise Refusal(refused or UNKNOWN_CALLBACK, "no request of ours matches this verification")
         push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
         assert push is not None
-        self._tell(feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or "")
+        self._log_change(
+            feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or ""
+        )
         if intent.mode == "denied":
             self._fall_back(feed_id, before)
         return intent.challenge or ""
@@ -168,7 +170,7 @@ class WebSub:
         return intent.challenge or ""
 
     @staticmethod
-    def _intended(old: Push | None, digest: str, intent: Intent, now: float) -> Push | None:
+    def _intended(old: HubSubscription | None, digest: str, intent: Intent, now: float) -> HubSubscription | None:
         if old is None or leases.refusal(old, digest, intent, now=now):  # another message came first
             return None
         if intent.mode == "denied":
@@ -201,11 +203,11 @@ class WebSub:
         logger.info("push_delivered", extra={"feed_id": feed.id, "result": result, "bytes": len(body)})
         return result
 
-    def _addressed(self, token: str) -> tuple[Feed, Key]:
+    def _addressed(self, token: str) -> tuple[Feed, Callback]:
         """The feed of a callback, and the key of the subscription; raises Refusal (`unknown_callback`)."""
         feed_id = protocol.feed_of(token)
         push = self._pushes.find(feed_id) if feed_id else None
-        key = leases.key_of(push, protocol.digest_of(token), now=self._at())
+        key = leases.callback_of(push, protocol.digest_of(token), now=self._at())
         feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
         if key is None or feed is None:
             raise Refusal(UNKNOWN_CALLBACK, "there is no subscription with this callback")
@@ -229,7 +231,7 @@ class WebSub:
         push = self._pushes.update(feed_id, lambda old: old and replace(old, poll_due_at=leases.ping_due(old, now=now)))
         return max(push.poll_due_at - now, 0.0) if push is not None else 0.0
 
-    def seen(self, poll: FeedPoll) -> Push | None:
+    def seen(self, poll: FeedPoll) -> HubSubscription | None:
         """Apply a poll's evidence about the feed's hub: a new hub is requested soon, and a hub that withheld
         entries is noted. The state of the feed's subscription, for the time of the next poll.
         """
@@ -240,7 +242,7 @@ class WebSub:
         if topic is not None and (push is None or (push.hub, push.topic) != (topic.hub, topic.topic)):
             if push is not None:  # its task requests the hub first
                 self._frontier.remove(f"websub:{feed_id}")
-            left = leases.leaving(push)
+            left = leases.unsubscribe_task(push)
             self._frontier.enqueue([lease_task(feed_id, topic), *([left] if left is not None else [])], again="push")
         elif push is not None and poll.found.entries.new and self._missed(poll, push):
             new = len(poll.found.entries.new)
@@ -249,7 +251,7 @@ class WebSub:
         return push
 
     @staticmethod
-    def _missed(poll: FeedPoll, push: Push) -> bool:
+    def _missed(poll: FeedPoll, push: HubSubscription) -> bool:
         last = moment(poll.feed.polls.last_success_at)
         dates = [moment(entry["published"]) for entry in poll.found.entries.new]
         return leases.missed(push, dates, last_poll=last.timestamp() if last else 0.0, now=poll.received.at.timestamp())
@@ -259,7 +261,7 @@ class WebSub:
         be read.
         """
         feed, now = poll.feed, poll.received.at.timestamp()
-        self._pushes.update(feed.id, lambda old: old and leases.brought(old, len(poll.found.entries.new)))
+        self._pushes.update(feed.id, lambda old: old and leases.delivered(old, len(poll.found.entries.new)))
         next_at = moment(feed.polls.next_at)
         at_once = next_at is None or poll.requested.deliveries > 1 or poll.lease.history.again not in (None, "delivery")
         wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
@@ -277,12 +279,12 @@ class WebSub:
         next_at = moment(feed.polls.next_at)
         return max(next_at.timestamp() - self._at(), 0.0) if again == "delivery" and next_at is not None else 0.0
 
-    def _tell(self, feed_id: str, push: Push, event: str, reason: str) -> None:
+    def _log_change(self, feed_id: str, push: HubSubscription, event: str, reason: str) -> None:
         """Log one line for a change; a hub that keeps failing is logged once."""
         level = logging.WARNING if event != "push_verified" and push.failures == 1 else logging.INFO
         logger.log(level, event, extra={"feed_id": feed_id, "url": push.hub, "reason": reason[:200]})
 
-    def _fall_back(self, feed_id: str, before: Push | None) -> None:
+    def _fall_back(self, feed_id: str, before: HubSubscription | None) -> None:
         """Poll a feed at once whose polls were put off because its hub was relied on."""
         if not leases.relied_on(before, now=self._at()):
             return

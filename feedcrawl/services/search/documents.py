@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from feedcrawl.domain.articles.fields import ArticleFields
-    from feedcrawl.domain.operations.events import Unfit
+    from feedcrawl.domain.operations.events import Unprocessable
     from feedcrawl.domain.search.documents import RawContentRecord
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.store.articles.records import Articles
@@ -42,7 +42,7 @@ class Documents:
         gone = self._articles.gone(list(last)) if last else set()
         return [self._document(line, ()) for uid, line in last.items() if uid not in gone]
 
-    def changes(self, events: Sequence[StoredEvent]) -> tuple[Changes, list[Unfit | None]]:
+    def changes(self, events: Sequence[StoredEvent]) -> tuple[Changes, list[Unprocessable | None]]:
         """What events change in an index; and for each event None, or the reason why it cannot be read."""
         changes, ends = changes_of(each.fields for each in events)
         stored = self.of_uids([uid for uid, is_stored in changes.items() if is_stored])

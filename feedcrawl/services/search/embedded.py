@@ -75,7 +75,7 @@ class EmbeddedIndexer:
                 return []
             file = self._stores.index.writable()
             if file is not None and not self._seen and self._is_too_old(file):
-                self._stores.index.ask_rebuild()
+                self._stores.index.request_rebuild()
                 file = None
             if file is None:
                 self._build()
@@ -179,7 +179,7 @@ class EmbeddedIndexer:
         except IndexUnavailable as error:
             if error.code == DAMAGED:
                 self._stores.index.discard()
-                self._stores.index.ask_rebuild()
+                self._stores.index.request_rebuild()
             raise TargetAway(error.code, error.detail) from error
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.archive.retention import kept_since
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, GroupSource, TargetAway
 from feedcrawl.store.search.interface import Changes, IndexUnavailable
 
@@ -89,7 +89,7 @@ class ServerTarget:
             self._stores.index.prepare()
             refused = self._stores.index.store(changes)
         dead_letters = [(each, why) for each, why in zip(events, ends, strict=True) if why is not None]
-        dead_letters += [(_last(events, each.uid), Unfit(each.reason, each.detail)) for each in refused]
+        dead_letters += [(_last(events, each.uid), Unprocessable(each.reason, each.detail)) for each in refused]
         return Delivery(len(changes.stored) + len(changes.removed) - len(refused), dead_letters)
 
     async def close(self) -> None:

@@ -9,15 +9,15 @@ from feedcrawl.public_names import imported_later
 if TYPE_CHECKING:
     from feedcrawl.services.sites.crawling import pages_left, site_task
     from feedcrawl.services.sites.sources import the_source
-    from feedcrawl.services.sites.watching import settle_settings, watch, wished
+    from feedcrawl.services.sites.watching import settle_settings, sitemaps_from, watch
 
 __all__ = [
     "pages_left",
     "settle_settings",
     "site_task",
+    "sitemaps_from",
     "the_source",
     "watch",
-    "wished",
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
@@ -26,6 +26,6 @@ if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any nam
         {
             "crawling": ("pages_left", "site_task"),
             "sources": ("the_source",),
-            "watching": ("settle_settings", "watch", "wished"),
+            "watching": ("settle_settings", "watch", "sitemaps_from"),
         },
     )

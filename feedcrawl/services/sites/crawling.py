@@ -10,7 +10,7 @@ from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.sites.sources import Source
 from feedcrawl.domain.urls import hostname, resolve, url_uid
-from feedcrawl.services.articles.tasks import ArticleWish, article_task
+from feedcrawl.services.articles.tasks import TaskOptions, article_task
 from feedcrawl.store.sites.site_runs import Run
 
 if TYPE_CHECKING:
@@ -139,20 +139,20 @@ def listing_tasks(urls: Iterable[str], page: Task, source: Source) -> list[Task]
     return list(found.values())[1:]
 
 
-def submitted(urls: Iterable[str], sources: Sources, wish: ArticleWish) -> Iterator[tuple[Task, Again]]:
+def submitted(urls: Iterable[str], sources: Sources, options: TaskOptions) -> Iterator[tuple[Task, Again]]:
     """The tasks for the articles that a listing page names, each with the settings of its own source."""
     for url in urls:
         try:
-            yield article_task(url, sources, wish), ""
+            yield article_task(url, sources, options), ""
         except InvalidUrl:
             continue
 
 
-def wish_of(source: Source, parent: str, depth: int) -> ArticleWish:
+def options_of(source: Source, parent: str, depth: int) -> TaskOptions:
     """What holds for a source's articles that are listed on a page `depth` links away from the base."""
-    return ArticleWish("spider", source.name, source.categories, source.priority, parent=parent, depth=depth + 1)
+    return TaskOptions("spider", source.name, source.categories, source.priority, parent=parent, depth=depth + 1)
 
 
-def external(wish: ArticleWish) -> ArticleWish:
+def external(options: TaskOptions) -> TaskOptions:
     """The same for articles on other sites: the settings of the source do not apply to them, except its priority."""
-    return replace(wish, source=None, categories=())
+    return replace(options, source=None, categories=())

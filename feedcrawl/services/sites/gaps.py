@@ -10,7 +10,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.sitemaps.gaps import ROBOTS, Gap, folder_of
 from feedcrawl.domain.urls import hostname
-from feedcrawl.services.articles.tasks import ArticleWish, article_task
+from feedcrawl.services.articles.tasks import TaskOptions, article_task
 from feedcrawl.services.subscriptions.backfill import PRIORITY
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def article_tasks(feed: Feed, found: Iterable[Found], sources: Sources, sitemap:
     subscription = feed.subscription
     for each in found:
         evidence: Payload = {"feed_id": feed.id, "title": each.title, "published": rfc3339(each.at)}
-        wish = ArticleWish(
+        options = TaskOptions(
             origin="sitemap",
             source=subscription.source,
             categories=subscription.categories,
@@ -101,7 +101,7 @@ def article_tasks(feed: Feed, found: Iterable[Found], sources: Sources, sitemap:
             payload=evidence,
         )
         try:
-            yield article_task(each.url, sources, wish), ""
+            yield article_task(each.url, sources, options), ""
         except InvalidUrl:
             continue
 

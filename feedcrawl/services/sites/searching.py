@@ -13,7 +13,7 @@ from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, event
 from feedcrawl.domain.sites.site_search import is_searched, page_key, tried_in_words
-from feedcrawl.domain.subscriptions.wishes import Refused, Wish
+from feedcrawl.domain.subscriptions.specs import Refused, SubscriptionSpec
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.sites import watching
 from feedcrawl.services.subscriptions import registering
@@ -97,16 +97,16 @@ def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], sto
         "min_interval_sec": source.min_interval_sec,
         "max_interval_sec": source.max_interval_sec,
     }
-    _, refused = registering.subscribe_all(stores.registry, stores.frontier, _wishes(source, feeds, bounds), now)
+    _, refused = registering.subscribe_all(stores.registry, stores.frontier, _specs(source, feeds, bounds), now)
     bounds = {"min_interval_sec": source.sitemap_interval_sec, "max_interval_sec": source.max_interval_sec}
-    wanted, bad = watching.wished(_wishes(source, sitemaps, bounds), now)
+    wanted, bad = watching.sitemaps_from(_specs(source, sitemaps, bounds), now)
     watching.settle_settings(stores.sitemaps, wanted, watching.watch(stores.sitemaps, stores.frontier, wanted))
     return [*refused, *bad]
 
 
-def _wishes(source: Source, urls: Iterable[str], bounds: dict[str, float | None]) -> list[Wish]:
+def _specs(source: Source, urls: Iterable[str], bounds: dict[str, float | None]) -> list[SubscriptionSpec]:
     fields = {"source": source.name, "priority": source.priority, **bounds}
-    return [Wish(url, source.categories, fields=fields) for url in urls]
+    return [SubscriptionSpec(url, source.categories, fields=fields) for url in urls]
 
 
 def without_pages(sitemap_urls: Sequence[str], stores: SourceStores) -> list[str]:
@@ -122,7 +122,7 @@ def without_pages(sitemap_urls: Sequence[str], stores: SourceStores) -> list[str
     return [url for urls in found for url in urls if url in named or stores.sitemaps.by_url(url_key(url)) is not None]
 
 
-def tell_none_left(stores: SourceStores, gone: str) -> None:
+def log_none_left(stores: SourceStores, gone: str) -> None:
     """Log a page that a source names for its sitemaps, if the last of the addresses tried in its place is `gone`."""
     for found in stores.searches.all():
         urls = found["sitemaps"]

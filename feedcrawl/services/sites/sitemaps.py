@@ -21,7 +21,7 @@ from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.urls import canonicalize, hostname, registered_domain, resolve
 from feedcrawl.items import Received, Requested
 from feedcrawl.services.articles.submissions import BATCH, batches
-from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
+from feedcrawl.services.articles.tasks import TaskOptions, article_task, explicit
 from feedcrawl.services.subscriptions import outcomes
 from feedcrawl.services.subscriptions.finding import url_key
 
@@ -131,7 +131,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
     sitemap = poll.sitemap
     for found in poll.found:
         try:
-            wish = ArticleWish(
+            options = TaskOptions(
                 "sitemap",
                 sitemap.source,
                 sitemap.categories,
@@ -139,7 +139,7 @@ def article_tasks(poll: SitemapPoll) -> Iterator[tuple[Task, Again]]:
                 parent=sitemap.url,
                 payload={**provenance(sitemap, found), **carried(poll.lease.task.payload)},
             )
-            task = article_task(found.url, poll.requested.sources, wish)
+            task = article_task(found.url, poll.requested.sources, options)
         except InvalidUrl:
             continue
         yield task, "edited" if found.edited else ""

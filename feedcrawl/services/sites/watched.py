@@ -25,7 +25,7 @@ GOOD = frozenset({"fetched", "not_modified", "unchanged", None})
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SitemapFilter:
     """A filter for sitemaps: every given condition must hold. `root` is the sitemap at the top of a tree.
 
     `parts`: False leaves out the parts of indexes. `failing`: True for sitemaps whose last poll failed, False for the
@@ -39,7 +39,7 @@ class Wanted:
     parts: bool = True
     failing: bool | None = None
 
-    def means(self, watched: Watched) -> bool:
+    def matches(self, watched: Watched) -> bool:
         """True if a sitemap matches the filter."""
         sitemap = watched.sitemap
         return (

@@ -11,7 +11,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.sitemaps.tasks import sitemap_task, task_id
 from feedcrawl.domain.sites.site_search import MAX_NAMED, SITEMAP_PATHS
-from feedcrawl.domain.subscriptions.wishes import Refused, Wish
+from feedcrawl.domain.subscriptions.specs import Refused, SubscriptionSpec
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 GUESSES: Final = SITEMAP_PATHS[:2]
 
 
-def wished(wishes: Iterable[Wish], now: datetime) -> tuple[list[Sitemap], list[Refused]]:
-    """The sitemaps to watch for these wishes, and the refused wishes: a bad URL stops no other."""
+def sitemaps_from(specs: Iterable[SubscriptionSpec], now: datetime) -> tuple[list[Sitemap], list[Refused]]:
+    """The sitemaps to watch for these specs, and the refused specs: a bad URL stops no other."""
     found, refused = [], []
-    for wish in wishes:
+    for spec in specs:
         try:
-            url = resolve(with_scheme(wish.url))
+            url = resolve(with_scheme(spec.url))
         except InvalidUrl as error:
-            refused.append(Refused(wish.url, error.code, error.detail))
+            refused.append(Refused(spec.url, error.code, error.detail))
         else:
-            categories = tuple(dict.fromkeys(wish.categories))
-            found.append(Sitemap(str(uuid.uuid4()), url, categories, added_at=rfc3339(now), **wish.fields))
+            categories = tuple(dict.fromkeys(spec.categories))
+            found.append(Sitemap(str(uuid.uuid4()), url, categories, added_at=rfc3339(now), **spec.fields))
     return found, refused
 
 

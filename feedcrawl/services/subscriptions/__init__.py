@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from feedcrawl.services.subscriptions.registering import (
         missing_file,
         poll_now,
-        read_wishes,
+        read_specs,
         resting,
         split_names,
         unsubscribe,
@@ -26,7 +26,7 @@ __all__ = [
     "is_nowhere",
     "missing_file",
     "poll_now",
-    "read_wishes",
+    "read_specs",
     "resting",
     "split_names",
     "unsubscribe",
@@ -45,7 +45,7 @@ if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any nam
             "registering": (
                 "missing_file",
                 "poll_now",
-                "read_wishes",
+                "read_specs",
                 "resting",
                 "split_names",
                 "unsubscribe",

@@ -13,7 +13,7 @@ from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.frontier.traces import carried
 from feedcrawl.domain.subscriptions.archives import Step, Walk, next_document, walk_from
 from feedcrawl.domain.urls import hostname
-from feedcrawl.items import Onward
+from feedcrawl.items import WalkStep
 from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def feed_id_of(lease: Lease) -> str:
     return lease.id.removeprefix("archive:")
 
 
-def look_on(poll: FeedPoll, *, limit: int) -> Onward | None:
+def look_on(poll: FeedPoll, *, limit: int) -> WalkStep | None:
     """The next step of the walk from the document of a poll, or from an archive document; None if the poll wants no
     archives.
 
@@ -60,7 +60,7 @@ def look_on(poll: FeedPoll, *, limit: int) -> Onward | None:
     assert received.final_url is not None
     walk = begun.at(poll.lease.task.url, received.final_url)
     step = next_document(received.parsed.paging, url=received.final_url, visited=walk.visited, limit=limit + 1)
-    return Onward(walk, step)
+    return WalkStep(walk, step)
 
 
 def first_task(poll: FeedPoll) -> Task | None:

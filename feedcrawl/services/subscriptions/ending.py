@@ -17,7 +17,7 @@ from feedcrawl.services.subscriptions import backfill, discovery, journal, polli
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import HubSubscription
     from feedcrawl.domain.subscriptions.records import PollRecord
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
@@ -32,10 +32,10 @@ logger = logging.getLogger(__name__)
 ERRORS_WORTH_AN_ALARM: Final = 10
 
 
-class Pushes(Protocol):
+class Hubs(Protocol):
     """The part of the use cases of WebSub that the end of a poll needs."""
 
-    def seen(self, poll: FeedPoll) -> Push | None:
+    def seen(self, poll: FeedPoll) -> HubSubscription | None:
         """Updates the subscription at the hub that the poll's document names; the state of the feed's subscription."""
 
     def read(self, poll: FeedPoll) -> EndingFields:
@@ -53,7 +53,7 @@ class PollEnd:
     leases: Leases
     registry: Registry
     series: Series
-    websub: Pushes
+    websub: Hubs
     tempo: Tempo
     tracer: Tracer
     count: Callable[[str, int], None]
@@ -93,10 +93,10 @@ class PollEnd:
         )
         if ended == "lost":
             return False
-        self._tell_poll(poll, decided, record)
+        self._log_turns(poll, decided, record)
         return True
 
-    def _tell_poll(self, poll: FeedPoll, decided: Decided, record: PollRecord) -> None:
+    def _log_turns(self, poll: FeedPoll, decided: Decided, record: PollRecord) -> None:
         before = poll.feed.polls
         self.count(f"feedcrawl/polls/{'failed' if poll.received.failed else poll.received.result}", 1)
         self.count("feedcrawl/entries/new", len(poll.found.entries.new))

@@ -12,12 +12,12 @@ from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.push.leases import relied_on, state
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import HubSubscription
     from feedcrawl.domain.subscriptions.published import WhyHub, WhyRecord
     from feedcrawl.domain.subscriptions.records import Feed
 
 
-def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
+def explained(feed: Feed, push: HubSubscription | None, now: datetime) -> WhyRecord:
     """The next poll, each candidate with its wait in seconds, and the state of the feed's hub."""
     polls = feed.polls
     per_day = entries_per_day(polls.cadence_state.arrivals)
@@ -45,7 +45,7 @@ def explained(feed: Feed, push: Push | None, now: datetime) -> WhyRecord:
     }
 
 
-def hub(push: Push, now: datetime) -> WhyHub:
+def hub(push: HubSubscription, now: datetime) -> WhyHub:
     """The state of a feed's WebSub subscription."""
     at = now.timestamp()
     return {

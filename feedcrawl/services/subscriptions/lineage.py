@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.lineage import MAX_TEXT_REVISIONS, IdQuality, withdrawn
 from feedcrawl.domain.entries.parts import parts_of
-from feedcrawl.domain.entries.recognition import Sighting, recognise
+from feedcrawl.domain.entries.recognition import RecognisedEntry, recognise
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES
 from feedcrawl.domain.json_values import known_fields
@@ -52,7 +52,7 @@ def compare(poll: FeedPoll, store: Entries) -> FeedPoll:
         sightings = tuple(sighting for sighting in sightings if sighting.verdict == "new")
     elif poll.requested.is_delivery:  # hubs repeat and reorder
         sightings = tuple(_still_true(sightings, known))
-    by_verdict: dict[str, list[Sighting]] = {"new": [], "changed": [], "edited": [], "known": []}
+    by_verdict: dict[str, list[RecognisedEntry]] = {"new": [], "changed": [], "edited": [], "known": []}
     for sighting in sightings:
         by_verdict[sighting.verdict].append(sighting)
     by_entry = {id(each.entry): each for each in found}
@@ -124,14 +124,14 @@ def _dismissed(poll: FeedPoll) -> FeedPoll:
     return replace(poll, received=none).judged(detail, "strange_feed")
 
 
-def _still_true(sightings: Iterable[Sighting], known: Mapping[str, KnownEntry]) -> Iterator[Sighting]:
+def _still_true(sightings: Iterable[RecognisedEntry], known: Mapping[str, KnownEntry]) -> Iterator[RecognisedEntry]:
     for each in sightings:
         before = known.get(each.uid)
         if before is None or not before.outdates(each.entry.updated or each.entry.published):
             yield each
 
 
-def _waits(sighting: Sighting, identified: Identified) -> bool:
+def _waits(sighting: RecognisedEntry, identified: Identified) -> bool:
     """True if an entry differs from its last reported version, and will be reported when that is due."""
     known = sighting.lineage
     differs = known.differs(content_hash=identified.content_hash, edited=identified.edited)
@@ -153,7 +153,7 @@ def save(poll: FeedPoll, store: Entries, pipe: Pipeline) -> None:
         store.keep_migration(pipe, poll.feed.id, moved)
 
 
-def _with_article(poll: FeedPoll, sighting: Sighting) -> KnownEntry:
+def _with_article(poll: FeedPoll, sighting: RecognisedEntry) -> KnownEntry:
     if poll.feed.subscription.entries_only or (sighting.verdict == "known" and sighting.lineage.article is not None):
         return sighting.lineage
     values = entry_values(sighting.entry, poll.requested.sources, poll.feed.subscription.source)
@@ -211,7 +211,7 @@ def undo_migration(registry: Registry, store: Entries, frontier: Frontier, feed:
     logger.info("migration_undone", extra={"feed_id": feed.id, "url": feed.subscription.url})
 
 
-def _entry(poll: FeedPoll, sighting: Sighting, parts: Mapping[str, str]) -> EntryRecord:
+def _entry(poll: FeedPoll, sighting: RecognisedEntry, parts: Mapping[str, str]) -> EntryRecord:
     known = sighting.lineage
     values = entry_values(sighting.entry, poll.requested.sources, poll.feed.subscription.source)
     part = parts.get(sighting.entry.link or "", "")

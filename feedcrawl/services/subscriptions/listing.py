@@ -24,7 +24,7 @@ _LOOKED_AT: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FeedFilter:
     """A filter for feeds: every given condition must hold. `failing`: True for feeds whose last poll failed,
     False for the others.
     """
@@ -34,7 +34,7 @@ class Wanted:
     host: str | None = None
     failing: bool | None = None
 
-    def means(self, feed: Feed) -> bool:
+    def matches(self, feed: Feed) -> bool:
         """True if a feed matches the filter."""
         subscription = feed.subscription
         return (
@@ -68,7 +68,7 @@ C_contra = TypeVar("C_contra", bound=Item, contravariant=True)
 class Filter(Protocol[C_contra]):
     """A filter for items."""
 
-    def means(self, item: C_contra, /) -> bool:
+    def matches(self, item: C_contra, /) -> bool:
         """True if an item matches the filter."""
 
 
@@ -103,7 +103,7 @@ def page(store: Listed[T], wanted: Filter[T], after: Place | None, limit: int) -
             if len(found) == limit:
                 return found, (float(shard), f"{cursor}:{last}")
             last = item.id
-            if wanted.means(item):
+            if wanted.matches(item):
                 found.append(item)
         shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
         if shard == store.shards:

@@ -23,10 +23,10 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.publisher_hints import PublisherHints
 from feedcrawl.domain.push import leases
 from feedcrawl.domain.subscriptions import health
-from feedcrawl.domain.subscriptions.moves import heard, is_settled, move_from
+from feedcrawl.domain.subscriptions.moves import after_poll, is_settled, move_from
 from feedcrawl.domain.urls import canonicalize, hostname, url_uid
 from feedcrawl.services.articles.evidence import evidence
-from feedcrawl.services.articles.tasks import ArticleWish, article_task, explicit
+from feedcrawl.services.articles.tasks import TaskOptions, article_task, explicit
 from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.payloads import Patch, Payload
     from feedcrawl.domain.frontier.tasks import Again, Task
     from feedcrawl.domain.models import ParsedEntry
-    from feedcrawl.domain.push.leases import Push
+    from feedcrawl.domain.push.leases import HubSubscription
     from feedcrawl.domain.sites.owners import Sources
     from feedcrawl.domain.subscriptions.moves import Move
     from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
@@ -82,7 +82,7 @@ def _bounded(policy: CadencePolicy, shortest_sec: float, longest_sec: float, fir
     return replace(policy, min_interval_sec=shortest_sec, max_interval_sec=longest_sec, initial_interval_sec=first_sec)
 
 
-def decide(poll: FeedPoll, push: Push | None, policy: CadencePolicy, jitter: float) -> Decision:
+def decide(poll: FeedPoll, push: HubSubscription | None, policy: CadencePolicy, jitter: float) -> Decision:
     """The time of the next poll of this feed, and the reason. `push`: the feed's subscription at its hub."""
     subscription, before, own = poll.feed.subscription, poll.feed.polls, policy_for(poll.feed, policy)
     decision = cadence.next_poll(
@@ -108,7 +108,7 @@ def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
     from shrinking.
     """
     before = poll.feed.polls
-    yield from health.asks(
+    yield from health.least_waits(
         health_after(poll),
         failed=poll.received.failed,
         status=poll.received.status,
@@ -170,7 +170,7 @@ def without_last_failure(polls: PollRecord) -> PollRecord:
     return replace(polls, cadence=to_json(replace(state, errors=state.errors - 1)), health=health_before)
 
 
-def question(feed: Feed, now: datetime) -> validators.Question:
+def preconditions(feed: Feed, now: datetime) -> validators.Preconditions:
     """The kind of request for a feed; the expected number of new entries is computed only if the decision needs
     it.
     """
@@ -178,7 +178,7 @@ def question(feed: Feed, now: datetime) -> validators.Question:
     trust = validators.trust_from(polls.trust)
     known = polls.cadence_state.arrivals if validators.may_probe(trust, at) else None
     expected = arrivals.expected(known, trust.whole_at, at) if known is not None else 0.0
-    return validators.question(trust, Validators(polls.etag, polls.last_modified), now=at, expected=expected)
+    return validators.preconditions(trust, Validators(polls.etag, polls.last_modified), now=at, expected=expected)
 
 
 def trust_after(poll: FeedPoll) -> validators.Trust:
@@ -223,7 +223,7 @@ def move_of(poll: FeedPoll) -> Move | None:
         return before
     first = poll.feed.polls.last_success_at is None
     shares = first or poll.received.parsed is None or bool(poll.found.entries.known or poll.found.entries.changed)
-    return heard(before, poll.received.moved_to if shares else None, now=poll.received.at)
+    return after_poll(before, poll.received.moved_to if shares else None, now=poll.received.at)
 
 
 def new_home(poll: FeedPoll) -> Subscription | None:
@@ -292,7 +292,7 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
         if id(entry) not in new:
             payload["edited"] = True
         try:
-            wish = ArticleWish(
+            options = TaskOptions(
                 "feed",
                 subscription.source,
                 subscription.categories,
@@ -300,7 +300,7 @@ def entry_tasks(poll: FeedPoll) -> Iterator[tuple[Task, Again]]:
                 parent=subscription.url,
                 payload=payload,
             )
-            task = article_task(entry["link"], poll.requested.sources, wish)
+            task = article_task(entry["link"], poll.requested.sources, options)
         except InvalidUrl:
             continue
         # The page of an entry that names a place on it may be known from an earlier entry, and have changed since.

@@ -11,12 +11,12 @@ from feedcrawl.domain.dates import moment, rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.domain.push.leases import leaving
+from feedcrawl.domain.push.leases import unsubscribe_task
 from feedcrawl.domain.subscriptions.access import access_for, without_login
 from feedcrawl.domain.subscriptions.listed import FeedList, overrides_from
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Subscription
-from feedcrawl.domain.subscriptions.wishes import Refused, Wish
+from feedcrawl.domain.subscriptions.specs import Refused, SubscriptionSpec
 from feedcrawl.domain.urls import hostname, resolve
 from feedcrawl.services.subscriptions.finding import has_scheme, url_key, with_scheme
 
@@ -78,56 +78,56 @@ def _is_file(name: str) -> bool:
         return False
 
 
-def read_wishes(
+def read_specs(
     names: Iterable[str], categories: tuple[str, ...], gate: Gate, *, limit: int
-) -> tuple[list[Wish], list[Refused]]:
+) -> tuple[list[SubscriptionSpec], list[Refused]]:
     """The feeds that URLs and files (OPML, text) name, and the unusable names: a bad name stops no other.
 
     Of a file, the first `limit` feeds are read, without those that `gate` refuses.
     """
-    wishes: list[Wish] = []
+    specs: list[SubscriptionSpec] = []
     refused: list[Refused] = []
     for name in names:
         try:
             if _is_url(name):
-                wishes.append(with_login(Wish(name, categories, named=True)))
+                specs.append(with_login(SubscriptionSpec(name, categories, named=True)))
                 continue
             found = _read_file(name, limit)
         except Refusal as error:
             refused.append(Refused(name, error.code, error.detail))
             continue
-        good, bad = passed(gate, map(with_login, wishes_of(found, categories, overrides=True)))
-        wishes += good
+        good, bad = passed(gate, map(with_login, specs_of(found, categories, overrides=True)))
+        specs += good
         refused += bad
         if found.left_out:
             detail = f"{found.left_out} feeds after the first {limit} are left out (FEEDCRAWL_MAX_FEEDS_PER_LIST)"
             refused.append(Refused(name, "list_too_long", detail))
-    return wishes, refused
+    return specs, refused
 
 
-def checked(gate: Gate, wish: Wish) -> Wish:
-    """The wish with its URL complete; InvalidUrl if the URL may not be fetched, judged by its text alone."""
-    return replace(wish, url=gate.passed(with_scheme(wish.url)), guessed=not has_scheme(wish.url))
+def checked(gate: Gate, spec: SubscriptionSpec) -> SubscriptionSpec:
+    """The spec with its URL complete; InvalidUrl if the URL may not be fetched, judged by its text alone."""
+    return replace(spec, url=gate.passed(with_scheme(spec.url)), guessed=not has_scheme(spec.url))
 
 
-def passed(gate: Gate, wishes: Iterable[Wish]) -> tuple[list[Wish], list[Refused]]:
-    """The wishes whose URL may be fetched, and the refused wishes."""
+def passed(gate: Gate, specs: Iterable[SubscriptionSpec]) -> tuple[list[SubscriptionSpec], list[Refused]]:
+    """The specs whose URL may be fetched, and the refused specs."""
     good, refused = [], []
-    for wish in wishes:
+    for spec in specs:
         try:
-            good.append(checked(gate, wish))
+            good.append(checked(gate, spec))
         except InvalidUrl as error:
-            refused.append(Refused(wish.url, error.code, error.detail))
+            refused.append(Refused(spec.url, error.code, error.detail))
     return good, refused
 
 
-def with_login(wish: Wish, login: Iterable[Header] = ()) -> Wish:
-    """The wish with the user info of its URL, and `login`, as request headers; an unusable URL is left as it is."""
+def with_login(spec: SubscriptionSpec, login: Iterable[Header] = ()) -> SubscriptionSpec:
+    """The spec with the user info of its URL, and `login`, as request headers; an unusable URL is left as it is."""
     try:
-        url, own = without_login(with_scheme(wish.url))
+        url, own = without_login(with_scheme(spec.url))
     except InvalidUrl:  # the error is reported when subscribing
-        return wish
-    return replace(wish, url=url if own else wish.url, login=(*wish.login, *own, *login))
+        return spec
+    return replace(spec, url=url if own else spec.url, login=(*spec.login, *own, *login))
 
 
 def _read_file(name: str, limit: int) -> FeedList:
@@ -143,25 +143,27 @@ def _read_file(name: str, limit: int) -> FeedList:
         raise Refusal("file_unreadable", f"the file cannot be read: {error.strerror}") from error
 
 
-def wishes_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: bool = False) -> list[Wish]:
-    """The feeds of a list as wishes, the list's categories after the given ones; `overrides` only for a list of
+def specs_of(found: FeedList, categories: tuple[str, ...] = (), *, overrides: bool = False) -> list[SubscriptionSpec]:
+    """The feeds of a list as specs, the list's categories after the given ones; `overrides` only for a list of
     the operator's.
     """
     return [
-        Wish(each.url, (*categories, *each.categories), each.title, each.overrides.given() if overrides else {})
+        SubscriptionSpec(
+            each.url, (*categories, *each.categories), each.title, each.overrides.given() if overrides else {}
+        )
         for each in found.feeds
     ]
 
 
-def with_archives(wishes: Iterable[Wish]) -> list[Wish]:
-    """The same wishes with archives, set from the start since a worker may take a feed at once."""
-    return [replace(wish, fields={**wish.fields, "backfill": True}) for wish in wishes]
+def with_archives(specs: Iterable[SubscriptionSpec]) -> list[SubscriptionSpec]:
+    """The same specs with archives, set from the start since a worker may take a feed at once."""
+    return [replace(spec, fields={**spec.fields, "backfill": True}) for spec in specs]
 
 
-def with_overrides(wishes: Iterable[Wish], pairs: Iterable[str]) -> list[Wish]:
-    """The same wishes with overrides, given as `NAME=VALUE`."""
+def with_overrides(specs: Iterable[SubscriptionSpec], pairs: Iterable[str]) -> list[SubscriptionSpec]:
+    """The same specs with overrides, given as `NAME=VALUE`."""
     overrides = overrides_from(pairs)
-    return [replace(wish, fields={**wish.fields, **overrides}) for wish in wishes]
+    return [replace(spec, fields={**spec.fields, **overrides}) for spec in specs]
 
 
 def override(registry: Registry, frontier: Frontier, feed: Feed, pairs: Iterable[str]) -> Subscription:
@@ -201,20 +203,20 @@ def log_in(registry: Registry, frontier: Frontier, feed: Feed, login: Iterable[H
     return change(registry, frontier, feed, {"private": access.names if access else ()})
 
 
-def subscribe(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[str, bool]:
+def subscribe(registry: Registry, frontier: Frontier, spec: SubscriptionSpec, now: datetime) -> tuple[str, bool]:
     """Subscribe to a feed, once for all spellings of its URL; the feed's id, and whether it is new.
 
     Raises InvalidUrl for a bad URL, Refusal (`too_many_feeds`) if `FEEDCRAWL_MAX_FEEDS` feeds are subscribed.
 
     A new feed is due at once. An existing feed gets the categories that it lacks.
     """
-    subscription, new = _register(registry, frontier, wish, now)
+    subscription, new = _register(registry, frontier, spec, now)
     frontier.enqueue([poll_task(subscription)])
     return subscription.id, new
 
 
 def subscribe_all(
-    registry: Registry, frontier: Frontier, wishes: Iterable[Wish], now: datetime
+    registry: Registry, frontier: Frontier, specs: Iterable[SubscriptionSpec], now: datetime
 ) -> tuple[list[str], list[Refused]]:
     """Subscribe to each feed; the ids in order, and the refused feeds: a bad URL stops no other.
 
@@ -222,45 +224,49 @@ def subscribe_all(
     """
     found: dict[str, Subscription] = {}
     refused = []
-    for wish in wishes:
+    for spec in specs:
         try:
-            subscription, _ = _register(registry, frontier, wish, now)
+            subscription, _ = _register(registry, frontier, spec, now)
         except Refusal as error:
-            refused.append(Refused(wish.url, error.code, error.detail))
+            refused.append(Refused(spec.url, error.code, error.detail))
         else:
             found[subscription.id] = subscription
     frontier.enqueue(map(poll_task, found.values()))
     return list(found), refused
 
 
-def _register(registry: Registry, frontier: Frontier, wish: Wish, now: datetime) -> tuple[Subscription, bool]:
-    """The new or existing subscription of a wish, and whether it is new.
+def _register(
+    registry: Registry, frontier: Frontier, spec: SubscriptionSpec, now: datetime
+) -> tuple[Subscription, bool]:
+    """The new or existing subscription of a spec, and whether it is new.
 
     A given scheme replaces that of a subscription to the same address that has never worked.
     """
-    url = resolve(with_scheme(wish.url))
-    guessed = wish.guessed or not has_scheme(wish.url)
-    categories = tuple(dict.fromkeys(wish.categories))
-    access = access_for(url, wish.login)
+    url = resolve(with_scheme(spec.url))
+    guessed = spec.guessed or not has_scheme(spec.url)
+    categories = tuple(dict.fromkeys(spec.categories))
+    access = access_for(url, spec.login)
     private = {"private": access.names} if access is not None else {}
-    decided = {**wish.fields, **({"unfolds": True} if wish.named else {}), **private}
-    fields = {"added_at": rfc3339(now), "request_id": wish.request_id, "scheme_guessed": guessed, **decided}
-    new = Subscription(registry.new_id(url), url, categories, wish.title, **fields)
+    decided = {**spec.fields, **({"unfolds": True} if spec.named else {}), **private}
+    fields = {"added_at": rfc3339(now), "request_id": spec.request_id, "scheme_guessed": guessed, **decided}
+    new = Subscription(registry.new_id(url), url, categories, spec.title, **fields)
     feed_id = registry.add(new, url_key(url))
-    wanted = new if feed_id == new.id else _joined(registry, frontier, feed_id, wish, new)
+    wanted = new if feed_id == new.id else _joined(registry, frontier, feed_id, spec, new)
     if access is not None:
-        registry.save_access(feed_id, access_for(wanted.url, wish.login))
+        registry.save_access(feed_id, access_for(wanted.url, spec.login))
     return wanted, feed_id == new.id
 
 
-def _joined(registry: Registry, frontier: Frontier, feed_id: str, wish: Wish, new: Subscription) -> Subscription:
-    """The existing subscription with the categories and settings of a wish, stored; `new` is the wish as a new one."""
+def _joined(
+    registry: Registry, frontier: Frontier, feed_id: str, spec: SubscriptionSpec, new: Subscription
+) -> Subscription:
+    """The existing subscription with the categories and settings of a spec, stored; `new` is the spec as a new one."""
     feed = registry.load([feed_id])[feed_id]
     before = feed.subscription
-    found = before if new.scheme_guessed else with_scheme_of(feed, new.url, named=wish.named)
+    found = before if new.scheme_guessed else with_scheme_of(feed, new.url, named=spec.named)
     lacking = tuple(category for category in new.categories if category not in found.categories)
     kept = {"unfolds": found.unfolds or new.unfolds, "private": new.private or found.private}
-    wanted = replace(found, categories=found.categories + lacking, **{**wish.fields, **kept})
+    wanted = replace(found, categories=found.categories + lacking, **{**spec.fields, **kept})
     if wanted != before:
         registry.save(wanted)
     if wanted.url != before.url:
@@ -291,7 +297,7 @@ def unsubscribe(registry: Registry, frontier: Frontier, feed_id: str) -> bool:
 def forget(registry: Registry, frontier: Frontier, feed: Feed) -> bool:
     """Remove a feed with its tasks (poll, archives, hub) and all URLs that lead to it, and unsubscribe at its hub."""
     subscription = feed.subscription
-    left = leaving(registry.hub_of(feed.id))
+    left = unsubscribe_task(registry.hub_of(feed.id))
     if left is not None:
         frontier.enqueue([left], again="push")
     registry.add_demand(feed.id, -feed.polls.demand)

@@ -64,7 +64,7 @@ class Collections:
             pipe.zrem(self._members(collection), media_id)
             pipe.srem(self._holders(media_id), collection)
 
-    def ask_holders(self, pipe: Pipeline, media_id: str) -> None:
+    def query_holders(self, pipe: Pipeline, media_id: str) -> None:
         """Queues the query which collections have an article; the reply is a set of their names."""
         pipe.smembers(self._holders(media_id))
 

@@ -34,7 +34,7 @@ class MediaRecords:
         self._life_sec = life_sec
         self._shards = shards
 
-    def ask(self, pipe: Pipeline, media_id: str) -> None:
+    def query(self, pipe: Pipeline, media_id: str) -> None:
         """Queues the query for a record; `read` decodes the reply."""
         pipe.get(self._record(media_id))
 

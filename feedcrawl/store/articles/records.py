@@ -22,7 +22,7 @@ PRUNE_LIMIT = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Lives:
+class Lifetimes:
     """Times to live of records in seconds, and the limit in bytes of all cached pages together."""
 
     article_sec: int = 7 * DAY_SEC
@@ -37,7 +37,7 @@ class Articles:
     Methods with a pipeline queue commands on it; all writes are safe to repeat.
     """
 
-    def __init__(self, client: Client, lives: Lives, *, shards: int = 1) -> None:
+    def __init__(self, client: Client, lives: Lifetimes, *, shards: int = 1) -> None:
         self._client = client
         self._lives = lives
         self._inherit = client.register_script(lua_text(__package__, "inherit"))
@@ -59,7 +59,7 @@ class Articles:
             pipe.get(key)
             return str(pipe.execute()[1] or owner)
 
-    def ask(self, pipe: Pipeline, asked: str, uid: str, *, claim: bool) -> None:
+    def query(self, pipe: Pipeline, asked: str, uid: str, *, claim: bool) -> None:
         """Queues all queries about an article; with `claim` the task `asked` claims the uid if it is unclaimed."""
         key = self._claim(uid)
         _ = pipe.set(key, asked, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
@@ -72,14 +72,14 @@ class Articles:
     ASKED = 6
 
     @staticmethod
-    def answer(replies: Sequence[Any], asked: str) -> tuple[str, set[str], str | None, str | None]:
+    def decoded(replies: Sequence[Any], asked: str) -> tuple[str, set[str], str | None, str | None]:
         """From the `ASKED` replies: the task that has the claim, the categories that want the article, the
         content hash of the stored article, and the article into which its uid was merged.
         """
         _, owner, first, own, (status, digest), merged_into = replies[: Articles.ASKED]
         return owner or asked, {*first, *own}, digest if status == "success" else None, merged_into
 
-    def ask_target(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+    def query_target(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
         """Queues queries for an article's `status` and `canonical_url`, the task with its claim, and its categories."""
         pipe.hmget(keys.article(uid), "status", "canonical_url")
         pipe.get(self._claim(uid))

@@ -45,8 +45,8 @@ class Stories:
 
     # --- buckets ---
 
-    def meet(self, pipe: Pipeline, bucket: tuple[str, str], uid: str, left: str, lengths: tuple[int, int]) -> None:
-        """Queues adding an article's fingerprint to a bucket (`text` or `title`, digest); `met` decodes the reply."""
+    def enter(self, pipe: Pipeline, bucket: tuple[str, str], uid: str, left: str, lengths: tuple[int, int]) -> None:
+        """Queues adding an article's fingerprint to a bucket (`text` or `title`, digest); `earlier` reads the reply."""
         kind, digest = bucket
         life = self._lives[kind]
         # EVAL: a cluster's pipeline cannot run registered scripts.
@@ -54,7 +54,7 @@ class Stories:
         pipe.execute_command(*script, uid, left, BUCKET_SIZE, life, *lengths, COMPARED)
 
     @staticmethod
-    def met(reply: Sequence[str]) -> list[tuple[str, str]]:
+    def earlier(reply: Sequence[str]) -> list[tuple[str, str]]:
         """The articles that came before, each with its fingerprint, the oldest first."""
         return list(zip(reply[::2], reply[1::2], strict=True))
 
@@ -103,7 +103,7 @@ class Stories:
         pipe.sadd(self._apart(uid), other)
         pipe.sadd(self._apart(other), uid)
 
-    def ask_apart(self, pipe: Pipeline, uid: str) -> None:
+    def query_apart(self, pipe: Pipeline, uid: str) -> None:
         """Queues the query which articles must never be merged with this one."""
         pipe.smembers(self._apart(uid))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.frontier.shards import shard_of
 from feedcrawl.domain.frontier.tasks import compact
-from feedcrawl.domain.push.leases import Push, push_from
+from feedcrawl.domain.push.leases import HubSubscription, subscription_from
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, members_of
 from feedcrawl.store.redis.scripts import lua_text
@@ -36,15 +36,15 @@ class Delivery(NamedTuple):
     body: bytes
 
 
-class Pushed(NamedTuple):
+class HubState(NamedTuple):
     """A feed's subscription at its hub, its oldest delivery, and the number of its deliveries."""
 
-    push: Push | None
+    push: HubSubscription | None
     delivery: Delivery | None
     waiting: int
 
 
-class Pushes:
+class HubSubscriptions:
     """Subscriptions at hubs, and deliveries, by feed. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client, *, shards: int = 1) -> None:
@@ -52,7 +52,7 @@ class Pushes:
         self._shards = shards
         self._swap = client.register_script(lua_text(__package__, "swap"))
 
-    def load(self, feed_ids: Sequence[str]) -> dict[str, Pushed]:
+    def load(self, feed_ids: Sequence[str]) -> dict[str, HubState]:
         """The subscription and deliveries of each feed, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             for each in feed_ids:
@@ -61,13 +61,15 @@ class Pushes:
                 pipe.llen(self._key("deliveries", each))
             found = pipe.execute()
         rows = zip(feed_ids, found[::3], found[1::3], found[2::3], strict=True)
-        return {each: Pushed(_push(text), _delivery(first), int(number)) for each, text, first, number in rows}
+        return {each: HubState(_push(text), _delivery(first), int(number)) for each, text, first, number in rows}
 
-    def find(self, feed_id: str) -> Push | None:
+    def find(self, feed_id: str) -> HubSubscription | None:
         """A feed's subscription; None if there is none."""
         return _push(self._client.get(self._key("push", feed_id)))
 
-    def update(self, feed_id: str, change: Callable[[Push | None], Push | None]) -> Push | None:
+    def update(
+        self, feed_id: str, change: Callable[[HubSubscription | None], HubSubscription | None]
+    ) -> HubSubscription | None:
         """Replaces a subscription by `change` of it, again if another writer came between; None changes nothing."""
         key, listed = self._key("push", feed_id), self._list(feed_id)
         while True:
@@ -122,7 +124,7 @@ class Pushes:
         """The ids of all feeds with a subscription, unordered, in pages of about `size`, each with its shard."""
         return members_of(self._client, [f"{keys.shard(number)}pushes" for number in range(self._shards)], size)
 
-    def all_of(self, feed_ids: Sequence[str]) -> dict[str, Push]:
+    def all_of(self, feed_ids: Sequence[str]) -> dict[str, HubSubscription]:
         """The subscriptions of these feeds, in one round trip; feeds without one are left out."""
         texts = get_each(self._client, [self._key("push", each) for each in feed_ids])
         pairs = ((each, _push(text)) for each, text in zip(feed_ids, texts, strict=True))
@@ -145,8 +147,8 @@ class Pushes:
         return keys.shard(shard_of(feed_id, self._shards))
 
 
-def _push(text: str | None) -> Push | None:
-    return push_from(json.loads(text)) if text else None
+def _push(text: str | None) -> HubSubscription | None:
+    return subscription_from(json.loads(text)) if text else None
 
 
 def _delivery(text: str | None) -> Delivery | None:

@@ -46,7 +46,7 @@ class EmbeddedIndex:
             return self._current().search(query, filters, limit=limit, offset=offset)
         except IndexUnavailable as error:
             if error.code == DAMAGED:
-                self.ask_rebuild()
+                self.request_rebuild()
             raise
 
     def count(self) -> int:
@@ -64,7 +64,7 @@ class EmbeddedIndex:
                 found = IndexFile(path)
                 if not found.is_current():
                     found.close()
-                    self.ask_rebuild()
+                    self.request_rebuild()
                     raise IndexUnavailable(DAMAGED, f"{path} is damaged or of another version: it is built again")
                 if self._shown is not None:
                     self._shown.close()
@@ -142,7 +142,7 @@ class EmbeddedIndex:
             self._asked.unlink(missing_ok=True)
         self._drop(keep=self._number(built.path))
 
-    def ask_rebuild(self) -> None:
+    def request_rebuild(self) -> None:
         """Has the writer build the index again, whichever process that is; until then the present file answers."""
         with map_disk_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.shards import settled_id, shard_of_host
-from feedcrawl.domain.push.leases import Push, push_from
+from feedcrawl.domain.push.leases import HubSubscription, subscription_from
 from feedcrawl.domain.subscriptions.access import load as load_access
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription, dump, load_polls, load_subscription
 from feedcrawl.domain.urls import hostname
@@ -182,10 +182,10 @@ class Registry(Members[Feed]):
             pipe.execute()
         return was_there
 
-    def hub_of(self, feed_id: str) -> Push | None:
+    def hub_of(self, feed_id: str) -> HubSubscription | None:
         """The feed's subscription at its hub, which `remove` removes; None if there is none."""
         text = self._client.get(self._key("push", feed_id))
-        return push_from(json.loads(text)) if text else None
+        return subscription_from(json.loads(text)) if text else None
 
     def load(self, ids: Sequence[str]) -> dict[str, Feed]:
         """The feeds with these ids, in one round trip; unknown ids are left out."""

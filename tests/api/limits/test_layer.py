@@ -14,7 +14,7 @@ import redis
 from callers import Callers, callers
 
 from feedcrawl.api.limits import bodies, rates
-from feedcrawl.api.problems import ComeAgain
+from feedcrawl.api.problems import RetryLater
 
 JSON = {"Content-Type": "application/json"}
 
@@ -192,11 +192,11 @@ def test_rates_are_each_callers_own_and_bounded(monkeypatch: pytest.MonkeyPatch)
     counted = rates.Rates(60, 6)
     for _ in range(10):
         counted.count("a", "GET")
-    with pytest.raises(ComeAgain) as refused:
+    with pytest.raises(RetryLater) as refused:
         counted.count("a", "GET")
     assert 0 < refused.value.retry_after_sec <= 1
     counted.count("b", "POST")
-    with pytest.raises(ComeAgain):
+    with pytest.raises(RetryLater):
         counted.count("b", "POST")
     counted.count("b", "GET")
     for number in range(50):

@@ -7,16 +7,16 @@ import pytest
 
 from feedcrawl.api.limits import places
 from feedcrawl.api.limits.places import Heavy, Places
-from feedcrawl.api.problems import ComeAgain
+from feedcrawl.api.problems import RetryLater
 
 
 def test_places_are_so_many_with_a_share_for_each_caller() -> None:
     seats = Places(3, 2, "too_many", "seats")
     with seats.taken("a"), seats.taken("a"):
-        with pytest.raises(ComeAgain) as own:
+        with pytest.raises(RetryLater) as own:
             seats.taken("a").__enter__()
         assert own.value.code == "too_many"
-        with seats.taken("b"), pytest.raises(ComeAgain):
+        with seats.taken("b"), pytest.raises(RetryLater):
             seats.taken("c").__enter__()
         with seats.taken("c"):
             pass
@@ -31,7 +31,7 @@ def test_of_180_at_once_as_many_as_there_are_places_come_in() -> None:
             with seats.taken(str(number % 4)):
                 inside.append(number)
                 await asyncio.sleep(0.05)
-        except ComeAgain:
+        except RetryLater:
             pass
 
     async def all_come() -> list[int]:
@@ -64,7 +64,7 @@ def test_who_waits_too_long_for_a_turn_is_told_to_come_again() -> None:
     async def too_long() -> None:
         heavy = Heavy()
         async with heavy.turn(), heavy.turn():
-            with pytest.raises(ComeAgain) as refused:
+            with pytest.raises(RetryLater) as refused:
                 async with heavy.turn(0.01):
                     pass
             assert refused.value.code == "too_busy"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.articles import files
-from feedcrawl.domain.articles.files import HEAD_BYTES, MAX_FILES, Wish
+from feedcrawl.domain.articles.files import HEAD_BYTES, MAX_FILES, WantedFile
 from feedcrawl.domain.errors import Refusal
 
 MEDIA = ("image/*", "audio/*", "video/*")
@@ -106,28 +106,28 @@ def test_what_is_taken_is_of_a_type_that_is_taken(head: bytes, declared: str) ->
 
 def test_wishes_are_few_and_each_is_one() -> None:
     many = [f"http://a.test/{number}.png" for number in range(2 * MAX_FILES)]
-    assert [wish.url for wish in files.wishes(many, "enclosure")] == many[:MAX_FILES]
-    one = files.wishes(["http://A.test/x.png#a", "http://a.test/x.png#b", "HTTP://a.test:80/x.png"], "image")
-    assert one == [Wish("http://a.test/x.png", "image")]
+    assert [file.url for file in files.wanted_files(many, "enclosure")] == many[:MAX_FILES]
+    one = files.wanted_files(["http://A.test/x.png#a", "http://a.test/x.png#b", "HTTP://a.test:80/x.png"], "image")
+    assert one == [WantedFile("http://a.test/x.png", "image")]
 
 
 def test_a_wish_has_a_task_of_its_own_kind() -> None:
-    wish = Wish("http://a.test/x.png", "image")
-    task = wish.task()
-    assert (task.id, task.kind, task.host, task.priority) == (wish.id, "file", "a.test", 1)
-    assert re.fullmatch("file:[0-9a-f]{32}", wish.id)
-    assert wish.id == Wish("http://a.test/x.png", "enclosure").id != Wish("http://a.test/X.png", "image").id
+    file = WantedFile("http://a.test/x.png", "image")
+    task = file.task()
+    assert (task.id, task.kind, task.host, task.priority) == (file.id, "file", "a.test", 1)
+    assert re.fullmatch("file:[0-9a-f]{32}", file.id)
+    assert file.id == WantedFile("http://a.test/x.png", "enclosure").id != WantedFile("http://a.test/X.png", "image").id
 
 
 def test_links() -> None:
-    (unusable,) = files.wishes(["ftp://a.test/x"], "enclosure")
+    (unusable,) = files.wanted_files(["ftp://a.test/x"], "enclosure")
     empty = {"sha256": None, "content_type": None, "size_bytes": None, "path": None, "machine": None}
     assert files.link(unusable, None) == {
         "url": "ftp://a.test/x", "role": "enclosure", "status": "failed", "reason": unusable.reason, **empty,
     }  # fmt: skip
     assert unusable.reason.startswith("url_")
-    wish = Wish("http://a.test/x", "image")
-    assert files.link(wish, None) == {"url": wish.url, "role": "image", "status": "pending", "reason": None, **empty}
+    file = WantedFile("http://a.test/x", "image")
+    assert files.link(file, None) == {"url": file.url, "role": "image", "status": "pending", "reason": None, **empty}
     known = files.state("pending") | {
         "status": "stored",
         "sha256": "ab",
@@ -136,7 +136,7 @@ def test_links() -> None:
         "path": "files/ab/ab",
         "machine": "m",
     }
-    assert files.link(wish, known) == {"url": wish.url, "role": "image", **known}
+    assert files.link(file, known) == {"url": file.url, "role": "image", **known}
 
 
 def test_what_nobody_names_and_nobody_used_may_go() -> None:

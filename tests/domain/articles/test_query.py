@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.articles.query import FIELDS, OUTLINE, TEXTS, Wanted
+from feedcrawl.domain.articles.query import FIELDS, OUTLINE, TEXTS, ArticleFilter
 
 ARTICLE = {"feed_id": "f1", "canonical_url": "https://News.test:8080/a", "language": "en-GB"}
 
@@ -8,38 +8,45 @@ ARTICLE = {"feed_id": "f1", "canonical_url": "https://News.test:8080/a", "langua
 @pytest.mark.parametrize(
     ("wanted", "matches"),
     [
-        (Wanted(), True),
-        (Wanted(since=9e9, category="other"), True),  # the indexes' own
-        (Wanted(feed_id="f1"), True),
-        (Wanted(feed_id="f2"), False),
-        (Wanted(host="news.test"), True),
-        (Wanted(host="NEWS.test"), True),
-        (Wanted(host="test"), False),
-        (Wanted(host="news.test:8080"), False),
-        (Wanted(language="en"), True),
-        (Wanted(language="EN-gb"), True),
-        (Wanted(language="e"), False),
-        (Wanted(language="en-GB-oed"), False),
-        (Wanted(language="de"), False),
-        (Wanted(feed_id="f1", host="news.test", language="en"), True),
-        (Wanted(feed_id="f1", host="news.test", language="de"), False),
+        (ArticleFilter(), True),
+        (ArticleFilter(since=9e9, category="other"), True),  # the indexes' own
+        (ArticleFilter(feed_id="f1"), True),
+        (ArticleFilter(feed_id="f2"), False),
+        (ArticleFilter(host="news.test"), True),
+        (ArticleFilter(host="NEWS.test"), True),
+        (ArticleFilter(host="test"), False),
+        (ArticleFilter(host="news.test:8080"), False),
+        (ArticleFilter(language="en"), True),
+        (ArticleFilter(language="EN-gb"), True),
+        (ArticleFilter(language="e"), False),
+        (ArticleFilter(language="en-GB-oed"), False),
+        (ArticleFilter(language="de"), False),
+        (ArticleFilter(feed_id="f1", host="news.test", language="en"), True),
+        (ArticleFilter(feed_id="f1", host="news.test", language="de"), False),
     ],
 )
-def test_all_conditions_must_hold(wanted: Wanted, matches: bool) -> None:
+def test_all_conditions_must_hold(wanted: ArticleFilter, matches: bool) -> None:
     assert wanted.matches(ARTICLE) is matches
 
 
 @pytest.mark.parametrize("article", [{}, {"feed_id": "", "canonical_url": "", "language": ""}])
-@pytest.mark.parametrize("wanted", [Wanted(feed_id="f1"), Wanted(host="news.test"), Wanted(language="en")])
-def test_what_an_article_does_not_say_is_not_meant(article: dict[str, str], wanted: Wanted) -> None:
+@pytest.mark.parametrize(
+    "wanted", [ArticleFilter(feed_id="f1"), ArticleFilter(host="news.test"), ArticleFilter(language="en")]
+)
+def test_what_an_article_does_not_say_is_not_meant(article: dict[str, str], wanted: ArticleFilter) -> None:
     assert not wanted.matches(article)
 
 
 @pytest.mark.parametrize(
     ("wanted", "looked_at"),
-    [(Wanted(), False), (Wanted(since=1, category="a"), False), (Wanted(feed_id="f"), True), (Wanted(host="h"), True)],
+    [
+        (ArticleFilter(), False),
+        (ArticleFilter(since=1, category="a"), False),
+        (ArticleFilter(feed_id="f"), True),
+        (ArticleFilter(host="h"), True),
+    ],
 )
-def test_whether_the_record_must_be_read(wanted: Wanted, looked_at: bool) -> None:
+def test_whether_the_record_must_be_read(wanted: ArticleFilter, looked_at: bool) -> None:
     assert wanted.is_of_record is looked_at
 
 

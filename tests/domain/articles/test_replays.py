@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from feedcrawl.domain.articles.replays import Wanted, differences, moment, outcome, outline, version
+from feedcrawl.domain.articles.replays import CaptureFilter, differences, moment, outcome, outline, version
 from feedcrawl.domain.errors import Refusal
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -17,17 +17,17 @@ FAILURE = {"failure": "FAIL_EMPTY"}
 @pytest.mark.parametrize(
     ("wanted", "included"),
     [
-        (Wanted(), True),
-        (Wanted(host="a.test"), True),
-        (Wanted(host="b.test"), False),
-        (Wanted(host="a.test", uid="1" * 16), False),
-        (Wanted(url="http://a.test/x"), True),
-        (Wanted(since=NOON), True),
-        (Wanted(until=NOON), False),
-        (Wanted(since=datetime(2026, 11, 28, 12, 0, 1, tzinfo=UTC)), False),
+        (CaptureFilter(), True),
+        (CaptureFilter(host="a.test"), True),
+        (CaptureFilter(host="b.test"), False),
+        (CaptureFilter(host="a.test", uid="1" * 16), False),
+        (CaptureFilter(url="http://a.test/x"), True),
+        (CaptureFilter(since=NOON), True),
+        (CaptureFilter(until=NOON), False),
+        (CaptureFilter(since=datetime(2026, 11, 28, 12, 0, 1, tzinfo=UTC)), False),
     ],
 )
-def test_all_conditions_hold(wanted: Wanted, included: bool) -> None:
+def test_all_conditions_hold(wanted: CaptureFilter, included: bool) -> None:
     assert wanted.includes(**CAPTURE) is included
 
 

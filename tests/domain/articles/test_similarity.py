@@ -11,8 +11,8 @@ from feedcrawl.domain.articles.similarity import (
     MAX_CHARS,
     SKETCH_SIZE,
     Fingerprint,
+    Fingerprinted,
     Match,
-    Met,
     Rule,
     decode,
     fingerprint,
@@ -125,12 +125,12 @@ def test_which_equal_texts_are_one_story(
 
 def test_the_first_that_had_it_is_the_likeliest() -> None:
     mine = looks()
-    texts = [Met("t1", looks(title="Another")), Met("t2", looks())]
+    texts = [Fingerprinted("t1", looks(title="Another")), Fingerprinted("t2", looks())]
     titled = [
-        Met("n1", looks(edited(40))),
-        Met("n2", looks(edited(3))),
-        Met("t2", looks()),
-        Met("n3", looks(TEXT + ".")),
+        Fingerprinted("n1", looks(edited(40))),
+        Fingerprinted("n2", looks(edited(3))),
+        Fingerprinted("t2", looks()),
+        Fingerprinted("n3", looks(TEXT + ".")),
     ]
     found = matches(mine, texts, titled, RULE)
     assert [(match.uid, match.why) for match in found] == [
@@ -144,7 +144,11 @@ def test_the_first_that_had_it_is_the_likeliest() -> None:
 
 
 def test_the_text_of_a_template_joins_nobody() -> None:
-    texts = [Met("a", looks(title="One")), Met("b", looks(title="Two")), Met("c", looks(title=TITLE))]
+    texts = [
+        Fingerprinted("a", looks(title="One")),
+        Fingerprinted("b", looks(title="Two")),
+        Fingerprinted("c", looks(title=TITLE)),
+    ]
     assert [match.uid for match in matches(looks(), texts, [], RULE)] == ["c"]
     assert matches(looks(title="Four"), texts, [], RULE) == ()
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.errors import InvalidUrl, Refusal
-from feedcrawl.domain.frontier.dead_letters import Wanted, age_sec, payload_of, read_dead_letter, task_of
+from feedcrawl.domain.frontier.dead_letters import DeadLetterFilter, age_sec, payload_of, read_dead_letter, task_of
 from feedcrawl.domain.frontier.tasks import Task
 
 UID = "846820ee79c4269c"
@@ -20,22 +20,22 @@ def letter(**said: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(), True),
-        (Wanted(reason="http_404"), True),
-        (Wanted(reason="http_410"), False),
-        (Wanted(host="a.test"), True),
-        (Wanted(host="b.test"), False),
-        (Wanted(before=1000.0), False),
-        (Wanted(before=1000.1), True),
-        (Wanted(after=999.9), True),
-        (Wanted(after=1000.0), False),
-        (Wanted(names=frozenset({URL, "x"})), True),
-        (Wanted(names=frozenset({UID})), True),
-        (Wanted(names=frozenset({"x"})), False),
-        (Wanted(reason="http_404", host="b.test"), False),
+        (DeadLetterFilter(), True),
+        (DeadLetterFilter(reason="http_404"), True),
+        (DeadLetterFilter(reason="http_410"), False),
+        (DeadLetterFilter(host="a.test"), True),
+        (DeadLetterFilter(host="b.test"), False),
+        (DeadLetterFilter(before=1000.0), False),
+        (DeadLetterFilter(before=1000.1), True),
+        (DeadLetterFilter(after=999.9), True),
+        (DeadLetterFilter(after=1000.0), False),
+        (DeadLetterFilter(names=frozenset({URL, "x"})), True),
+        (DeadLetterFilter(names=frozenset({UID})), True),
+        (DeadLetterFilter(names=frozenset({"x"})), False),
+        (DeadLetterFilter(reason="http_404", host="b.test"), False),
     ],
 )
-def test_which_letters_are_meant(wanted: Wanted, expected: bool) -> None:
+def test_which_letters_are_meant(wanted: DeadLetterFilter, expected: bool) -> None:
     assert wanted.matches(read_dead_letter(json.dumps(letter()))) is expected
 
 

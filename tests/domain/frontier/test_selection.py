@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from feedcrawl.domain.frontier.selection import Wanted, hash_of, status_of, task_record
+from feedcrawl.domain.frontier.selection import TaskFilter, hash_of, status_of, task_record
 from feedcrawl.domain.frontier.tasks import History, Task
 from feedcrawl.domain.urls import url_hash, url_uid
 
@@ -58,7 +58,7 @@ LATER = datetime.fromtimestamp(2.5, UTC)
     ],
 )
 def test_conditions(condition: dict[str, Any], met: bool) -> None:
-    assert Wanted(**condition).means(TASK, HISTORY) is met
+    assert TaskFilter(**condition).matches(TASK, HISTORY) is met
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_conditions(condition: dict[str, Any], met: bool) -> None:
     ],
 )
 def test_times_of_the_next_fetch(condition: dict[str, Any], due: datetime | None, met: bool) -> None:
-    wanted = Wanted(**condition)
+    wanted = TaskFilter(**condition)
     assert wanted.has_due_times == bool(condition)
     assert wanted.is_due_then(None if due is None else round(due.timestamp() * 1000)) is met
 
 
 def test_a_task_that_was_never_fetched_meets_no_time_of_a_fetch() -> None:
-    assert not Wanted(fetched_before=LATER).means(TASK, History())
-    assert not Wanted(fetched_after=AT).means(TASK, History())
+    assert not TaskFilter(fetched_before=LATER).matches(TASK, History())
+    assert not TaskFilter(fetched_after=AT).matches(TASK, History())
 
 
 @pytest.mark.parametrize(

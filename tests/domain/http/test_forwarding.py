@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.forwarding import MAX_SENT_BYTES, Asked, BadExchange, closing_head, read_request
+from feedcrawl.domain.http.forwarding import MAX_SENT_BYTES, BadExchange, ProxyRequest, closing_head, read_request
 
 
 def head(*lines: str) -> bytes:
@@ -20,7 +20,7 @@ def head(*lines: str) -> bytes:
 )
 def test_tunnels(target: str, url: str, host: str, port: int) -> None:
     asked = read_request(head(f"CONNECT {target} HTTP/1.1", f"Host: {target}", "Proxy-Authorization: Basic eA=="))
-    assert asked == Asked(url, host, port, None, authorization="Basic eA==")
+    assert asked == ProxyRequest(url, host, port, None, authorization="Basic eA==")
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.validators import (
     DAY_SEC,
     MIN_UNMODIFIED,
-    Question,
+    Preconditions,
     Reply,
     Trust,
     after,
     may_probe,
-    question,
+    preconditions,
     trust_from,
     trusted,
 )
@@ -37,23 +37,23 @@ def document(held: Validators, received: Validators, *, changed: bool = True, **
 @pytest.mark.parametrize(
     ("trust", "held", "expected", "asked"),
     [
-        (Trust(), Validators(), 0.0, Question("plain", Validators())),
-        (BELIEVED, ONE, 0.0, Question("conditional", ONE)),
-        (BELIEVED, ONE, 99.0, Question("conditional", ONE)),  # no 304 has come yet: nothing to doubt
-        (replace(BELIEVED, unmodified=3), ONE, 4.9, Question("conditional", ONE)),
-        (replace(BELIEVED, unmodified=3), ONE, 5.0, Question("probe", Validators())),  # by the model
-        (replace(BELIEVED, unmodified=3, probed_at=NOW - DAY_SEC + 1), ONE, 99.0, Question("conditional", ONE)),
-        (WAITED, ONE, 0.0, Question("probe", Validators())),  # the safety net
-        (replace(WAITED, unmodified=2), ONE, 0.0, Question("conditional", ONE)),  # polled once a day
-        (replace(WAITED, probed_at=NOW - DAY_SEC + 1), ONE, 0.0, Question("conditional", ONE)),
-        (replace(WAITED, etag="deaf", last_modified="deaf"), ONE, 99.0, Question("plain", Validators())),
-        (replace(BELIEVED, etag="restless"), ONE, 0.0, Question("conditional", Validators(None, DATE))),
-        (replace(BELIEVED, last_modified="future"), ONE, 0.0, Question("conditional", Validators('"1"', None))),
-        (replace(BELIEVED, test=True, old=('"0"', None)), ONE, 0.0, Question("test", Validators('"0"', None))),
+        (Trust(), Validators(), 0.0, Preconditions("plain", Validators())),
+        (BELIEVED, ONE, 0.0, Preconditions("conditional", ONE)),
+        (BELIEVED, ONE, 99.0, Preconditions("conditional", ONE)),  # no 304 has come yet: nothing to doubt
+        (replace(BELIEVED, unmodified=3), ONE, 4.9, Preconditions("conditional", ONE)),
+        (replace(BELIEVED, unmodified=3), ONE, 5.0, Preconditions("probe", Validators())),  # by the model
+        (replace(BELIEVED, unmodified=3, probed_at=NOW - DAY_SEC + 1), ONE, 99.0, Preconditions("conditional", ONE)),
+        (WAITED, ONE, 0.0, Preconditions("probe", Validators())),  # the safety net
+        (replace(WAITED, unmodified=2), ONE, 0.0, Preconditions("conditional", ONE)),  # polled once a day
+        (replace(WAITED, probed_at=NOW - DAY_SEC + 1), ONE, 0.0, Preconditions("conditional", ONE)),
+        (replace(WAITED, etag="deaf", last_modified="deaf"), ONE, 99.0, Preconditions("plain", Validators())),
+        (replace(BELIEVED, etag="restless"), ONE, 0.0, Preconditions("conditional", Validators(None, DATE))),
+        (replace(BELIEVED, last_modified="future"), ONE, 0.0, Preconditions("conditional", Validators('"1"', None))),
+        (replace(BELIEVED, test=True, old=('"0"', None)), ONE, 0.0, Preconditions("test", Validators('"0"', None))),
     ],
 )
-def test_how_a_feed_is_asked(trust: Trust, held: Validators, expected: float, asked: Question) -> None:
-    assert question(trust, held, now=NOW, expected=expected) == asked
+def test_how_a_feed_is_asked(trust: Trust, held: Validators, expected: float, asked: Preconditions) -> None:
+    assert preconditions(trust, held, now=NOW, expected=expected) == asked
 
 
 # --- what an answer does to trust ---
@@ -109,7 +109,7 @@ def found_out() -> Trust:
     """What a day of 304s, a probe that brought news, and a test come to for a deaf server."""
     probed = after(WAITED, document(ONE, TWO, kind="probe"), NOW)
     assert (probed.test, probed.old, probed.probed_at) == (True, ('"1"', DATE), NOW)
-    assert question(probed, TWO, now=NOW + 300, expected=0.0) == Question("test", ONE)
+    assert preconditions(probed, TWO, now=NOW + 300, expected=0.0) == Preconditions("test", ONE)
     return after(probed, Reply("test", TWO, Validators(), unmodified=True), NOW + 300)
 
 
@@ -125,7 +125,7 @@ def test_an_honest_server_passes_the_test() -> None:
     passed = after(probed, document(TWO, TWO, kind="test", changed=False), NOW + 300)
     assert passed.marks == ()
     assert not passed.test
-    assert question(passed, TWO, now=NOW + 600, expected=0.0) == Question("conditional", TWO)
+    assert preconditions(passed, TWO, now=NOW + 600, expected=0.0) == Preconditions("conditional", TWO)
 
 
 def test_a_probe_without_news_leaves_no_suspicion() -> None:

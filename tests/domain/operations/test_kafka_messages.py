@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.kafka_messages import Message, NewEntry, WebpageEvent, message_of
 
 TOPICS = {"webpage_fetched": "webpage_log", "new_entry": "new_entry"}
@@ -89,7 +89,7 @@ def test_of_other_events_kafka_gets_nothing(kind: str) -> None:
 )
 def test_what_can_never_be_sent_says_why(event: dict[str, str], reason: str, detail: str) -> None:
     found = message_of(event, TOPICS)
-    assert isinstance(found, Unfit)
+    assert isinstance(found, Unprocessable)
     assert found.reason == reason
     assert detail in found.detail
     assert len(found.detail) <= 200
@@ -97,4 +97,4 @@ def test_what_can_never_be_sent_says_why(event: dict[str, str], reason: str, det
 
 @given(st.dictionaries(st.sampled_from(["type", "id", "data"]), st.text() | st.sampled_from(sorted(TOPICS))))
 def test_whatever_stands_in_the_stream_has_an_answer(event: dict[str, str]) -> None:
-    assert message_of(event, TOPICS) is None or isinstance(message_of(event, TOPICS), Unfit)
+    assert message_of(event, TOPICS) is None or isinstance(message_of(event, TOPICS), Unprocessable)

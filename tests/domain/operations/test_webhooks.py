@@ -3,7 +3,7 @@ import json
 import pytest
 
 from feedcrawl.domain.errors import ConfigError
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.webhooks import body_of, headers_of, secret_of, signature, verdict
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -41,7 +41,7 @@ def test_a_secret_that_can_be_guessed_is_refused(text: str) -> None:
 )
 def test_events_without_a_body(event: dict[str, str], reason: str) -> None:
     found = body_of(event)
-    assert isinstance(found, Unfit)
+    assert isinstance(found, Unprocessable)
     assert found.reason == reason
 
 

@@ -8,21 +8,21 @@ import pytest
 from feedcrawl.domain.push.leases import (
     BACKUP_SEC,
     DENIED_SEC,
-    Key,
-    Push,
-    asked,
+    Callback,
+    HubSubscription,
     backup_sec,
-    brought,
+    callback_of,
+    delivered,
     denied,
     failed,
-    key_of,
-    leaving,
     missed,
     ping_due,
-    push_from,
     refusal,
     relied_on,
+    requested,
     state,
+    subscription_from,
+    unsubscribe_task,
     verified,
     wait_sec,
 )
@@ -33,20 +33,22 @@ HUB, TOPIC = "https://hub.test/", "http://news.test/feed"
 DAY = 86_400.0
 
 
-def key(name: str, until: float) -> Key:
-    return Key(name, f"secret of {name}", until)
+def key(name: str, until: float) -> Callback:
+    return Callback(name, f"secret of {name}", until)
 
 
-ASKED = Push(HUB, TOPIC, asked=key("new", NOW + 600))
-HOLDS = Push(HUB, TOPIC, current=key("old", NOW + DAY), verified_at=NOW - DAY, renew_at=NOW + 0.8 * DAY, pushes=1)
+ASKED = HubSubscription(HUB, TOPIC, asked=key("new", NOW + 600))
+HOLDS = HubSubscription(
+    HUB, TOPIC, current=key("old", NOW + DAY), verified_at=NOW - DAY, renew_at=NOW + 0.8 * DAY, pushes=1
+)
 RENEWING = replace(HOLDS, asked=key("new", NOW + 600), former=key("older", NOW + 100))
 GOOD = Intent("subscribe", TOPIC, "challenge", "86400")
 
 
 def test_a_subscription_is_kept_and_read_again() -> None:
     for push in (ASKED, HOLDS, RENEWING, failed(ASKED, "http_404")):
-        assert push_from(push.to_record()) == push
-    assert push_from({**HOLDS.to_record(), "of_another_version": 1}) == HOLDS
+        assert subscription_from(push.to_record()) == push
+    assert subscription_from({**HOLDS.to_record(), "of_another_version": 1}) == HOLDS
 
 
 @pytest.mark.parametrize(
@@ -74,22 +76,22 @@ def test_a_subscription_is_kept_and_read_again() -> None:
         (HOLDS, "old", Intent("denied", "http://other.test/"), "wrong_topic"),
     ],
 )
-def test_what_a_hub_is_believed(push: Push | None, digest: str, intent: Intent, expected: str) -> None:
+def test_what_a_hub_is_believed(push: HubSubscription | None, digest: str, intent: Intent, expected: str) -> None:
     assert refusal(push, digest, intent, now=NOW) == expected
 
 
 def test_asking_leaves_what_holds_until_the_new_one_is_verified() -> None:
-    asking = asked(HOLDS, Topic(HUB, TOPIC), Key("new", "s", 0.0), now=NOW)
-    assert (asking.current, asking.asked) == (HOLDS.current, Key("new", "s", NOW + 600))
-    assert key_of(asking, "new", now=NOW) is None
-    assert key_of(asking, "old", now=NOW) == HOLDS.current
+    asking = requested(HOLDS, Topic(HUB, TOPIC), Callback("new", "s", 0.0), now=NOW)
+    assert (asking.current, asking.asked) == (HOLDS.current, Callback("new", "s", NOW + 600))
+    assert callback_of(asking, "new", now=NOW) is None
+    assert callback_of(asking, "old", now=NOW) == HOLDS.current
     assert relied_on(asking, now=NOW)
 
 
 def test_another_hub_or_topic_begins_anew() -> None:
     for topic in (Topic("https://other.test/", TOPIC), Topic(HUB, "http://other.test/")):
-        begun = asked(replace(HOLDS, poll_due_at=7.0), topic, Key("new", "s", 0.0), now=NOW)
-        assert begun == Push(topic.hub, topic.topic, asked=Key("new", "s", NOW + 600), poll_due_at=7.0)
+        begun = requested(replace(HOLDS, poll_due_at=7.0), topic, Callback("new", "s", 0.0), now=NOW)
+        assert begun == HubSubscription(topic.hub, topic.topic, asked=Callback("new", "s", NOW + 600), poll_due_at=7.0)
 
 
 def test_a_renewal_takes_the_place_of_what_held_for_five_minutes_more() -> None:
@@ -97,15 +99,15 @@ def test_a_renewal_takes_the_place_of_what_held_for_five_minutes_more() -> None:
     assert after.current == replace(key("new", 0), until=NOW + 7 * DAY)
     assert after.asked is None
     assert after.verified_at == HOLDS.verified_at  # the subscription was never broken
-    assert key_of(after, "old", now=NOW + 299) is not None
-    assert key_of(after, "old", now=NOW + 300) is None
-    assert key_of(after, "older", now=NOW) is None
+    assert callback_of(after, "old", now=NOW + 299) is not None
+    assert callback_of(after, "old", now=NOW + 300) is None
+    assert callback_of(after, "older", now=NOW) is None
 
 
 def test_a_callback_that_ran_out_does_not_live_longer_by_a_renewal() -> None:
     late = replace(RENEWING, current=key("old", NOW - 5))
     after = verified(late, DAY, now=NOW, jitter=0.0)
-    assert key_of(after, "old", now=NOW) is None
+    assert callback_of(after, "old", now=NOW) is None
     assert after.verified_at == NOW
 
 
@@ -132,14 +134,14 @@ def test_a_lease_is_renewed_before_its_end(jitter: float, share: float) -> None:
         (replace(HOLDS, current=key("old", NOW)), "expired", False),
     ],
 )
-def test_states(push: Push, expected: str, relied: bool) -> None:
+def test_states(push: HubSubscription, expected: str, relied: bool) -> None:
     assert state(push, now=NOW) == expected
     assert relied_on(push, now=NOW) is relied
 
 
 def test_without_a_hub_nothing_is_relied_on() -> None:
     assert not relied_on(None, now=NOW)
-    assert key_of(None, "old", now=NOW) is None
+    assert callback_of(None, "old", now=NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -168,13 +170,13 @@ def at(seconds_ago: float) -> datetime:
         (ASKED, [at(3000)], 3600, False),
     ],
 )
-def test_misses(push: Push, published: list[datetime | None], last_poll_ago: float, expected: bool) -> None:
+def test_misses(push: HubSubscription, published: list[datetime | None], last_poll_ago: float, expected: bool) -> None:
     assert missed(push, published, last_poll=NOW - last_poll_ago, now=NOW) is expected
 
 
 @pytest.mark.parametrize(("misses", "new", "left", "pushes"), [(2, 3, 1, 2), (0, 1, 0, 2), (2, 0, 2, 1)])
 def test_a_push_with_news_takes_a_miss_off(misses: int, new: int, left: int, pushes: int) -> None:
-    after = brought(replace(HOLDS, misses=misses), new)
+    after = delivered(replace(HOLDS, misses=misses), new)
     assert (after.misses, after.pushes) == (left, pushes)
 
 
@@ -197,15 +199,19 @@ def test_pings_bring_one_poll_a_minute(before: float, due: float) -> None:
         (failed(denied(ASKED, now=NOW), "x"), 1200.0),
     ],
 )
-def test_when_a_hub_is_asked_again(push: Push, wait: float) -> None:
+def test_when_a_hub_is_asked_again(push: HubSubscription, wait: float) -> None:
     assert wait_sec(push, now=NOW) == wait
 
 
 def test_a_hub_is_left_with_the_callback_that_it_has_verified() -> None:
-    assert leaving(None) is None
-    assert leaving(Push(HUB, TOPIC, asked=Key("d", "s", NOW))) is None
-    assert leaving(Push(HUB, TOPIC, current=Key("d", "s", NOW))) is None  # of a version that did not keep it
-    task = leaving(Push(HUB, TOPIC, current=Key("d" * 64, "s", NOW, "https://push.test/websub/t")))
+    assert unsubscribe_task(None) is None
+    assert unsubscribe_task(HubSubscription(HUB, TOPIC, asked=Callback("d", "s", NOW))) is None
+    assert (
+        unsubscribe_task(HubSubscription(HUB, TOPIC, current=Callback("d", "s", NOW))) is None
+    )  # of a version that did not keep it
+    task = unsubscribe_task(
+        HubSubscription(HUB, TOPIC, current=Callback("d" * 64, "s", NOW, "https://push.test/websub/t"))
+    )
     assert task is not None
     assert (task.id, task.kind, task.url) == (f"websub-left:{'d' * 16}", "websub", HUB)
     assert task.payload == {"topic": TOPIC, "leaves": "https://push.test/websub/t"}

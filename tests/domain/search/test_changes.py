@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from feedcrawl.domain.operations.events import Unfit
+from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.search.changes import changes_of
 
 A, B = "a" * 16, "b" * 16
@@ -33,5 +33,5 @@ def test_changes(events: list[dict[str, str]], changes: dict[str, bool]) -> None
 
 def test_each_event_that_cannot_be_read_has_a_reason() -> None:
     events = [{}, {"type": "article_ready", "data": "{"}, event("article_ready", uid=1), event("article_ready", uid=A)]
-    reasons = [end.reason if isinstance(end, Unfit) else None for end in changes_of(events)[1]]
+    reasons = [end.reason if isinstance(end, Unprocessable) else None for end in changes_of(events)[1]]
     assert reasons == ["gone", "bad_json", "bad_fields", None]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from feedcrawl.domain.errors import NotASitemap
 from feedcrawl.domain.models import News as Said
 from feedcrawl.domain.models import ParsedSitemap, SitemapRef, SitemapUrl
-from feedcrawl.domain.sitemaps.news import MAX_FOREIGN, Found, Terms, number_of, read_news, remembered, tell_news
+from feedcrawl.domain.sitemaps.news import MAX_FOREIGN, Found, Terms, news_of, number_of, read_news, remembered
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 TERMS = Terms(NOW, NOW - timedelta(hours=48), limit=100, parts=100)
@@ -43,38 +43,38 @@ def names(found: tuple[Found, ...]) -> list[str]:
     ],
 )
 def test_what_is_new_at_first(urls: tuple[SitemapUrl, ...], new: list[str]) -> None:
-    assert names(tell_news(urlset(*urls), HERE, TERMS).found) == new
+    assert names(news_of(urlset(*urls), HERE, TERMS).found) == new
 
 
 def test_what_a_news_sitemap_says_comes_along() -> None:
     said = Said("Paper", "en", NOW, "A title")
-    (found,) = tell_news(urlset(url("a", 1, news=said)), HERE, TERMS).found
+    (found,) = news_of(urlset(url("a", 1, news=said)), HERE, TERMS).found
     assert found == Found("https://www.example.org/a", NOW - timedelta(hours=1), "A title", NOW, "en")
 
 
 def test_only_what_was_not_there_or_has_changed_is_found_again() -> None:
-    first = tell_news(urlset(url("a", 5), url("b", 100), url("c")), HERE, TERMS)
-    again = tell_news(urlset(url("a", 5), url("b", 1), url("c"), url("d")), HERE, replace(TERMS, seen=first.seen))
+    first = news_of(urlset(url("a", 5), url("b", 100), url("c")), HERE, TERMS)
+    again = news_of(urlset(url("a", 5), url("b", 1), url("c"), url("d")), HERE, replace(TERMS, seen=first.seen))
     assert [(each.url[-1], each.edited) for each in again.found] == [("b", True), ("d", False)]
-    assert tell_news(urlset(url("a", 6), url("b", 1), url("c")), HERE, replace(TERMS, seen=again.seen)).found == ()
+    assert news_of(urlset(url("a", 6), url("b", 1), url("c")), HERE, replace(TERMS, seen=again.seen)).found == ()
 
 
 def test_a_sitemap_that_says_that_everything_has_changed_is_not_believed() -> None:
     def dated(hours_ago: float) -> list[SitemapUrl]:
         return [url(f"u{n}", hours_ago + n / 100) for n in range(30)]
 
-    seen = tell_news(urlset(*dated(9)), HERE, TERMS).seen
-    assert tell_news(urlset(*dated(1)), HERE, replace(TERMS, seen=seen)).found == ()
+    seen = news_of(urlset(*dated(9)), HERE, TERMS).seen
+    assert news_of(urlset(*dated(1)), HERE, replace(TERMS, seen=seen)).found == ()
     for edited, believed in ((3, 3), (15, 15), (16, 0)):
         urls = [*dated(9)[:-edited], *dated(1)[-edited:]]
-        assert len(tell_news(urlset(*urls), HERE, replace(TERMS, seen=seen)).found) == believed
+        assert len(news_of(urlset(*urls), HERE, replace(TERMS, seen=seen)).found) == believed
 
 
 def test_what_is_over_the_limit_waits_and_comes_next_time() -> None:
     urls = urlset(*(url(f"u{n}") for n in range(5)))
     terms, met = replace(TERMS, limit=2), []
     for waiting in (3, 1, 0):
-        news = tell_news(urls, HERE, terms)
+        news = news_of(urls, HERE, terms)
         assert news.waiting == waiting
         met += names(news.found)
         terms = replace(terms, seen=news.seen)
@@ -82,21 +82,21 @@ def test_what_is_over_the_limit_waits_and_comes_next_time() -> None:
 
 
 def test_edits_that_wait_are_found_next_time() -> None:
-    before = tell_news(urlset(*(url(f"u{n}", 5 + n) for n in range(9))), HERE, TERMS)
+    before = news_of(urlset(*(url(f"u{n}", 5 + n) for n in range(9))), HERE, TERMS)
     after = urlset(*(url(f"u{n}", (1 if n < 3 else 5) + n) for n in range(9)))
-    first = tell_news(after, HERE, replace(TERMS, seen=before.seen, limit=2))
+    first = news_of(after, HERE, replace(TERMS, seen=before.seen, limit=2))
     assert (names(first.found), first.waiting) == (["u0", "u1"], 1)
-    assert names(tell_news(after, HERE, replace(TERMS, seen=first.seen)).found) == ["u2"]
+    assert names(news_of(after, HERE, replace(TERMS, seen=first.seen)).found) == ["u2"]
 
 
 def test_parts_of_an_index() -> None:
     old, new = SitemapRef(HERE + "?old", NOW - timedelta(days=90)), SitemapRef(HERE + "?new", NOW)
     index = ParsedSitemap("index", sitemaps=(old, new, SitemapRef(HERE + "?undated")))
-    news = tell_news(index, HERE, TERMS)
+    news = news_of(index, HERE, TERMS)
     assert (news.kind, [each.url[-4:] for each in news.found], news.old) == ("index", ["?new", "ated"], 1)
-    none = tell_news(index, HERE, replace(TERMS, parts=0))
+    none = news_of(index, HERE, replace(TERMS, parts=0))
     assert (none.found, none.refused, none.waiting) == ((), 2, 0)
-    one = tell_news(index, HERE, replace(TERMS, parts=1))
+    one = news_of(index, HERE, replace(TERMS, parts=1))
     assert (len(one.found), one.refused, one.waiting) == (1, 1, 0)
 
 
@@ -104,7 +104,7 @@ def test_parts_come_in_portions() -> None:
     index = ParsedSitemap("index", sitemaps=tuple(SitemapRef(f"{HERE}?{n}") for n in range(2500)))
     met, terms = [], replace(TERMS, parts=2200)
     for waiting in (1200, 200, 0):
-        news = tell_news(index, HERE, terms)
+        news = news_of(index, HERE, terms)
         assert (news.waiting, news.refused) == (waiting, 300)
         met += [each.url for each in news.found]
         terms = replace(terms, seen=news.seen, parts=terms.parts - len(news.found))
@@ -113,15 +113,15 @@ def test_parts_come_in_portions() -> None:
 
 def test_hosts_of_other_sites_are_asked_first() -> None:
     urls = urlset(url("a"), url("https://other.example/x"), url("https://blog.example.org/y"))
-    news = tell_news(urls, HERE, TERMS)
+    news = news_of(urls, HERE, TERMS)
     assert (len(news.found), news.foreign, news.waiting) == (2, ("https://other.example",), 1)
     for named, count in ((True, 1), (False, 0)):
-        known = tell_news(urls, HERE, replace(TERMS, seen=news.seen, hosts={"other.example": named}))
+        known = news_of(urls, HERE, replace(TERMS, seen=news.seen, hosts={"other.example": named}))
         assert (len(known.found), known.refused, known.waiting, known.foreign) == (count, 1 - count, 0, ())
 
 
 def test_a_sitemap_of_everyone_else_asks_few() -> None:
-    news = tell_news(urlset(*(url(f"https://h{n}.test{n}.example/") for n in range(500))), HERE, TERMS)
+    news = news_of(urlset(*(url(f"https://h{n}.test{n}.example/") for n in range(500))), HERE, TERMS)
     assert (news.found, len(news.foreign)) == ((), MAX_FOREIGN)
 
 
@@ -130,7 +130,7 @@ def test_a_sitemap_of_everyone_else_asks_few() -> None:
     ["https://www.example.org@evil.example/", "http://www.example.org:0/", "http:\\\\a\\b", "http://[", "file:///x"],
 )
 def test_what_cannot_be_asked_for_is_refused(loc: str) -> None:
-    news = tell_news(urlset(SitemapUrl(loc)), HERE, TERMS)
+    news = news_of(urlset(SitemapUrl(loc)), HERE, TERMS)
     assert (news.found, news.foreign, news.refused) == ((), (), 1)
 
 
@@ -144,7 +144,7 @@ def test_a_document_is_parsed() -> None:
 @given(st.binary(max_size=100))
 def test_any_memory_can_be_read(seen: bytes) -> None:
     assert len(remembered(seen)) <= len(seen) // 12
-    tell_news(urlset(url("a", 1)), HERE, replace(TERMS, seen=seen))
+    news_of(urlset(url("a", 1)), HERE, replace(TERMS, seen=seen))
 
 
 URLS = st.lists(st.builds(url, st.sampled_from("abcdefgh"), st.none() | st.integers(-40, 200)), max_size=12)
@@ -154,7 +154,7 @@ URLS = st.lists(st.builds(url, st.sampled_from("abcdefgh"), st.none() | st.integ
 def test_nothing_is_found_as_new_twice_while_it_stays(polls: list[list[SitemapUrl]], limit: int) -> None:
     seen, there = b"", set[str]()
     for urls in polls:
-        news = tell_news(urlset(*urls), HERE, replace(TERMS, seen=seen, limit=limit))
+        news = news_of(urlset(*urls), HERE, replace(TERMS, seen=seen, limit=limit))
         new = {each.url for each in news.found if not each.edited}
         assert not new & there
         assert len(news.found) <= limit

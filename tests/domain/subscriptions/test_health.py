@@ -3,7 +3,16 @@ import json
 import pytest
 
 from feedcrawl.domain.cadence.values import DAY_SEC, Candidate
-from feedcrawl.domain.subscriptions.health import PART_SEC, PARTS, Health, after, asks, counted, health_from, uncounted
+from feedcrawl.domain.subscriptions.health import (
+    PART_SEC,
+    PARTS,
+    Health,
+    after,
+    counted,
+    health_from,
+    least_waits,
+    uncounted,
+)
 
 NOW = 1_795_824_000.0
 PROBE = 7 * DAY_SEC
@@ -79,7 +88,7 @@ def test_gone_twice_a_day_apart_retires(outcomes: str, every_sec: float, *, reti
 def test_the_waits_that_it_asks_for(
     health: Health, status: int | None, errors: int, waits: tuple[Candidate, ...], *, failed: bool
 ) -> None:
-    assert asks(health, failed=failed, status=status, errors=errors, probe_sec=PROBE) == waits
+    assert least_waits(health, failed=failed, status=status, errors=errors, probe_sec=PROBE) == waits
 
 
 def test_health_survives_as_json_and_costs_nothing_where_nothing_failed() -> None:

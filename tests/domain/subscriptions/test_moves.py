@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedcrawl.domain.subscriptions.moves import Move, heard, is_settled, is_strange, move_from
+from feedcrawl.domain.subscriptions.moves import Move, after_poll, is_settled, is_strange, move_from
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 URL, NEW = "http://a.test/feed", "http://b.test/feed"
@@ -24,7 +24,7 @@ def ago(**time: float) -> datetime:
     ],
 )
 def test_a_move_is_heard_of_in_polls_in_a_row(before: Move | None, target: str | None, after: Move | None) -> None:
-    assert heard(before, target, now=NOW) == after
+    assert after_poll(before, target, now=NOW) == after
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import redis
 from documents import paragraphs
 from stories import Reader, wired_to
 
-from feedcrawl.domain.articles.query import OUTLINE, Wanted
+from feedcrawl.domain.articles.query import OUTLINE, ArticleFilter
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles import catalogue
@@ -32,7 +32,7 @@ def shelf(reader: Reader) -> Catalogue:
     return Catalogue(reader.wired.articles)
 
 
-def all_pages(reader: Reader, wanted: Wanted, limit: int) -> list[list[str]]:
+def all_pages(reader: Reader, wanted: ArticleFilter, limit: int) -> list[list[str]]:
     """The uids of each page, to the last."""
     pages, before = list[list[str]](), None
     while True:
@@ -69,25 +69,25 @@ def test_what_is_no_article_is_refused(reader: Reader) -> None:
 def test_pages_go_from_the_last_to_the_first(reader: Reader) -> None:
     items = [reader.read(url(n), text(f"story {n}")) for n in range(5)]
     newest = [item.uid for item in reversed(items)]
-    assert all_pages(reader, Wanted(), 2) == [newest[:2], newest[2:4], newest[4:]]
-    first = shelf(reader).page(Wanted(), reader.now, limit=1).articles[0]
+    assert all_pages(reader, ArticleFilter(), 2) == [newest[:2], newest[2:4], newest[4:]]
+    first = shelf(reader).page(ArticleFilter(), reader.now, limit=1).articles[0]
     assert set(first) == set(OUTLINE) - {"deleted_at", "deleted_why"}
     assert first == {name: items[-1].record[name] for name in first}
 
 
 def test_what_comes_meanwhile_repeats_nothing(reader: Reader) -> None:
     items = [reader.read(url(n), text(f"story {n}")) for n in range(4)]
-    page = shelf(reader).page(Wanted(), reader.now, limit=2)
+    page = shelf(reader).page(ArticleFilter(), reader.now, limit=2)
     reader.read(url(3), text("anew"), again="edited")  # the last of the page is read anew, and now stands before it
     reader.read(url(9), text("late"))
-    rest = shelf(reader).page(Wanted(), reader.now, before=page.next, limit=9)
+    rest = shelf(reader).page(ArticleFilter(), reader.now, before=page.next, limit=9)
     assert [each["uid"] for each in rest.articles] == [items[1].uid, items[0].uid]
 
 
 def test_articles_of_one_moment_are_all_told_once(reader: Reader, redis_client: redis.Redis) -> None:
     uids = {reader.read(url(n), text(f"story {n}")).uid for n in range(5)}
     redis_client.zadd("rss:article_canonical_index", dict.fromkeys(uids, reader.now.timestamp()))
-    found = all_pages(reader, Wanted(), 2)
+    found = all_pages(reader, ArticleFilter(), 2)
     assert [len(page) for page in found] == [2, 2, 1]
     assert {uid for page in found for uid in page} == uids
 
@@ -95,18 +95,18 @@ def test_articles_of_one_moment_are_all_told_once(reader: Reader, redis_client: 
 @pytest.mark.parametrize(
     ("wanted", "numbers"),
     [
-        (Wanted(category="even"), [4, 2, 0]),
-        (Wanted(category="none"), []),
-        (Wanted(host="b.paper.test"), [4, 3]),
-        (Wanted(language="en"), [4, 3, 2]),
-        (Wanted(language="de", category="even"), [0]),
-        (Wanted(feed_id="f2"), [2]),
-        (Wanted(feed_id="f2", category="odd"), []),
+        (ArticleFilter(category="even"), [4, 2, 0]),
+        (ArticleFilter(category="none"), []),
+        (ArticleFilter(host="b.paper.test"), [4, 3]),
+        (ArticleFilter(language="en"), [4, 3, 2]),
+        (ArticleFilter(language="de", category="even"), [0]),
+        (ArticleFilter(feed_id="f2"), [2]),
+        (ArticleFilter(feed_id="f2", category="odd"), []),
     ],
 )
 @pytest.mark.parametrize("chunk", [1, 2, 200])
 def test_filters(
-    reader: Reader, monkeypatch: pytest.MonkeyPatch, wanted: Wanted, numbers: list[int], chunk: int
+    reader: Reader, monkeypatch: pytest.MonkeyPatch, wanted: ArticleFilter, numbers: list[int], chunk: int
 ) -> None:
     monkeypatch.setattr(catalogue, "_CHUNK", chunk)
     names = [url(n, "a.paper.test" if n < 3 else "b.paper.test") for n in range(5)]
@@ -123,19 +123,19 @@ def test_a_call_looks_at_so_many_alone(reader: Reader, monkeypatch: pytest.Monke
     monkeypatch.setattr(catalogue, "_CHUNK", 1)
     monkeypatch.setattr(catalogue, "_BUDGET", 2 * catalogue._CHUNK_COST)
     uids = [reader.read(url(n), text(f"story {n}"), category="c" if n == 0 else "d").uid for n in range(6)]
-    pages = all_pages(reader, Wanted(category="c"), 5)
+    pages = all_pages(reader, ArticleFilter(category="c"), 5)
     assert pages == [[], [], [uids[0]], []]  # the end shows in the call after it
 
 
 def test_since_is_the_oldest(reader: Reader) -> None:
     items = [reader.read(url(n), text(f"story {n}")) for n in range(3)]
-    wanted = Wanted(since=items[1].at.timestamp())
+    wanted = ArticleFilter(since=items[1].at.timestamp())
     assert all_pages(reader, wanted, 9) == [[items[2].uid, items[1].uid]]
 
 
 def test_what_has_expired_is_not_looked_for(reader: Reader, redis_client: redis.Redis) -> None:
     old, new = reader.read(url(1), text("a")), reader.read(url(2), text("b"))
     redis_client.delete(f"rss:article_canonical:{old.uid}")
-    assert all_pages(reader, Wanted(), 9) == [[new.uid]]
+    assert all_pages(reader, ArticleFilter(), 9) == [[new.uid]]
     later = reader.now + timedelta(days=8)
-    assert shelf(reader).page(Wanted(), later) == Page((), None)
+    assert shelf(reader).page(ArticleFilter(), later) == Page((), None)

@@ -34,7 +34,7 @@ def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
 
 @pytest.fixture
 def shelves(reader: Reader) -> CollectionService:
-    return reader.wired.shelves
+    return reader.wired.collection_service
 
 
 def held(shelves: CollectionService, actor: str = "ada", name: str = "default") -> list[str]:

@@ -10,7 +10,7 @@ import redis
 from scrapy.settings import Settings as ScrapySettings
 
 from feedcrawl.config import Config
-from feedcrawl.domain.articles.files import Wish, state
+from feedcrawl.domain.articles.files import WantedFile, state
 from feedcrawl.domain.frontier.tasks import History, Lease
 from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.items import Article
@@ -19,7 +19,7 @@ from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.settings import from_environment
 from feedcrawl.store.articles.files import FileContents, Files
-from feedcrawl.store.articles.records import Articles, Lives
+from feedcrawl.store.articles.records import Articles, Lifetimes
 from feedcrawl.store.disk.ndjson import NdjsonFile
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -45,7 +45,7 @@ class Wired:
         settings.update({"FEEDCRAWL_DATA_DIR": str(folder), "FEEDCRAWL_MEDIA_FILES": "true"}, priority="cmdline")
         self.config, self.client = Config.from_settings(settings), client
         self.frontier = Shard(client, FrontierPolicy())
-        self.leases, self.articles = Leases(self.frontier), Articles(client, Lives())
+        self.leases, self.articles = Leases(self.frontier), Articles(client, Lifetimes())
         stores = (Files(client, life_sec=60), self.articles, NdjsonFile(folder / "files"))
         self.files = FileService(self.config, stores, self.leases, FileContents(folder))
 
@@ -78,15 +78,15 @@ def linked(wired: Wired, uid: str = "u1") -> list[dict[str, Any]]:
 
 
 def end(service: FileService, found: dict[str, Any] = FAILED) -> None:
-    service.end(Wish(URL, "image").task(), found, NOW)
+    service.end(WantedFile(URL, "image").task(), found, NOW)
 
 
 def test_an_article_that_waits_is_put_right_when_its_file_ends(wired: Wired, service: FileService) -> None:
     made = article(service)
     assert [each["status"] for each in made.files] == ["pending"]
     publish(wired, made)
-    service.ask(made)
-    service.ask(made)  # as after a kill
+    service.enqueue_pending(made)
+    service.enqueue_pending(made)  # as after a kill
     assert wired.frontier.counts()["pending:file"] == 1
     end(service)
     assert linked(wired) == [{"url": URL, "role": "image", **FAILED}]
@@ -97,12 +97,12 @@ def test_an_article_that_waits_is_put_right_when_its_file_ends(wired: Wired, ser
 def test_a_file_that_ends_between_line_and_publication_is_linked(wired: Wired, service: FileService) -> None:
     first, late = article(service), article(service, "u2")
     publish(wired, first)
-    service.ask(first)
+    service.enqueue_pending(first)
     (lease,) = wired.leases.take(1, ["file"]).leases
     end(service)
     wired.leases.done(lease, status="dead", reason="http_404")
     publish(wired, late)
-    service.ask(late)
+    service.enqueue_pending(late)
     assert linked(wired, "u2") == [{"url": URL, "role": "image", **FAILED}]
     assert "pending:file" not in {name for name, number in wired.frontier.counts().items() if number}
     assert article(service, "u3").files == [{"url": URL, "role": "image", **FAILED}]
@@ -111,17 +111,17 @@ def test_a_file_that_ends_between_line_and_publication_is_linked(wired: Wired, s
 def test_a_file_that_is_forgotten_though_its_task_is_not_comes_again(wired: Wired, service: FileService) -> None:
     made = article(service)
     publish(wired, made)
-    service.ask(made)
+    service.enqueue_pending(made)
     (lease,) = wired.leases.take(1, ["file"]).leases
     wired.leases.done(lease, status="fetched")
-    service.ask(made)
+    service.enqueue_pending(made)
     assert wired.frontier.counts()["pending:file"] == 1
 
 
 def test_a_version_that_names_another_file_is_left_alone(wired: Wired, service: FileService) -> None:
     made = article(service)
     publish(wired, made)
-    service.ask(made)
+    service.enqueue_pending(made)
     other = [{"url": "http://a.test/other.png", "role": "image", **state("pending")}]
     wired.client.hset(keys.article("u1"), "files", json.dumps(other))
     end(service)
@@ -129,7 +129,7 @@ def test_a_version_that_names_another_file_is_left_alone(wired: Wired, service: 
 
 
 def test_an_article_whose_life_is_over_stays_gone(wired: Wired, service: FileService) -> None:
-    service.ask(article(service))
+    service.enqueue_pending(article(service))
     end(service)
     assert wired.client.exists(keys.article("u1")) == 0
 
@@ -165,7 +165,7 @@ def test_readers_are_told_what_has_become_of_a_file(wired: Wired) -> None:
     ended = {"url": URL, "role": "enclosure", **state("failed", reason="bad_type")}
     records: list[dict[str, Any]] = [{"entry_uid": "1", "files": [link, ended]}, {"entry_uid": "2"}, {"files": []}]
     assert wired.files.completed(records) == records
-    wired.files.end(Wish(URL, "enclosure").task(), FAILED, NOW)
+    wired.files.end(WantedFile(URL, "enclosure").task(), FAILED, NOW)
     found = wired.files.completed(records)
     assert found == [{"entry_uid": "1", "files": [{**link, **FAILED}, ended]}, *records[1:]]
     assert wired.files.completed(records[1:]) == records[1:]

@@ -261,7 +261,7 @@ def test_a_collection_must_be_there(reader: Reader, redis_client: redis.Redis) -
     with pytest.raises(UnknownCollection):
         reader.wired.media.submit(A, "ada", START, collection="later")
     assert redis_client.keys("fc:{0}:media:*") == []
-    reader.wired.shelves.make("ada", "later", START)
+    reader.wired.collection_service.make("ada", "later", START)
     reader.wired.media.submit(A, "ada", START, collection="later")
     assert reader.wired.collections.holders(IDS[A]) == {"ada/later"}
     with pytest.raises(UnknownCollection):

@@ -9,7 +9,7 @@ from feedcrawl.domain.sites.sources import Source
 from feedcrawl.services.articles.submissions import BATCH, Submissions, batches
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.frontier.leases import Leases
-from feedcrawl.store.articles.records import Articles, Lives
+from feedcrawl.store.articles.records import Articles, Lifetimes
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -22,7 +22,7 @@ def frontier(redis_client: redis.Redis) -> Frontier:
 
 @pytest.fixture
 def submissions(redis_client: redis.Redis, frontier: Frontier) -> Submissions:
-    return Submissions(redis_client, Articles(redis_client, Lives()), Leases(frontier))
+    return Submissions(redis_client, Articles(redis_client, Lifetimes()), Leases(frontier))
 
 
 def tasks(count: int, *sources: Source) -> list[tuple[Task, str]]:

@@ -20,7 +20,7 @@ from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.sources import Source
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.articles import tasks
-from feedcrawl.services.articles.tasks import ArticleWish
+from feedcrawl.services.articles.tasks import TaskOptions
 
 AT = datetime(2026, 11, 27, 12, 0, 0, 900, tzinfo=UTC)
 EXTRACTION = Extraction(
@@ -42,12 +42,12 @@ EXTRACTION = Extraction(
 
 
 def test_a_task_is_named_by_its_article_and_fetches_the_url_as_published() -> None:
-    wish = ArticleWish("feed", categories=["news"])
-    task = tasks.article_task("HTTP://A.test/x?utm_source=rss#top", Sources(), wish)
+    options = TaskOptions("feed", categories=["news"])
+    task = tasks.article_task("HTTP://A.test/x?utm_source=rss#top", Sources(), options)
     assert task.id == url_uid("http://a.test/x")
     assert (task.kind, task.host, task.priority, task.category, task.origin) == ("article", "a.test", 7, "news", "feed")
     assert "utm_source=rss" in task.url
-    assert tasks.asked_url(task) == task.url
+    assert tasks.requested_url(task) == task.url
 
 
 @pytest.mark.parametrize("url", ["", "mailto:a@b.test", "javascript:x", "http://", "ftp://a.test/"])
@@ -61,23 +61,23 @@ KNOWN = Sources([NEWS, Source("plain", "http://b.test/")])
 
 
 @pytest.mark.parametrize(
-    ("url", "wish", "expected"),
+    ("url", "options", "expected"),
     [
-        ("http://a.test/x/", ArticleWish(), ("news", "world", ["world", "local"], 8, True)),
-        ("http://m.a.test/x", ArticleWish("queue"), ("news", "world", ["world", "local"], 8, True)),
-        ("http://a.test/x", ArticleWish(categories=["mine"]), ("news", "mine", ["mine", "world", "local"], 8, True)),
-        ("http://a.test/x", ArticleWish("feed"), ("news", "world", ["world", "local"], 10, True)),
-        ("http://a.test/x", ArticleWish("spider", depth=3), ("news", "world", ["world", "local"], 5, True)),
-        ("http://a.test/x", ArticleWish(priority=2), ("news", "world", ["world", "local"], 2, True)),
-        ("http://a.test/x", ArticleWish(source="plain"), ("news", "world", ["world", "local"], 8, True)),
-        ("http://b.test/x", ArticleWish("sitemap"), ("plain", None, None, 6, False)),
-        ("http://c.test/x", ArticleWish(source="news"), ("news", "world", ["world", "local"], 8, True)),
-        ("http://c.test/x", ArticleWish(source="gone"), ("gone", None, None, 5, False)),
-        ("http://c.test/x", ArticleWish(categories=["one"]), (None, "one", None, 5, False)),
+        ("http://a.test/x/", TaskOptions(), ("news", "world", ["world", "local"], 8, True)),
+        ("http://m.a.test/x", TaskOptions("queue"), ("news", "world", ["world", "local"], 8, True)),
+        ("http://a.test/x", TaskOptions(categories=["mine"]), ("news", "mine", ["mine", "world", "local"], 8, True)),
+        ("http://a.test/x", TaskOptions("feed"), ("news", "world", ["world", "local"], 10, True)),
+        ("http://a.test/x", TaskOptions("spider", depth=3), ("news", "world", ["world", "local"], 5, True)),
+        ("http://a.test/x", TaskOptions(priority=2), ("news", "world", ["world", "local"], 2, True)),
+        ("http://a.test/x", TaskOptions(source="plain"), ("news", "world", ["world", "local"], 8, True)),
+        ("http://b.test/x", TaskOptions("sitemap"), ("plain", None, None, 6, False)),
+        ("http://c.test/x", TaskOptions(source="news"), ("news", "world", ["world", "local"], 8, True)),
+        ("http://c.test/x", TaskOptions(source="gone"), ("gone", None, None, 5, False)),
+        ("http://c.test/x", TaskOptions(categories=["one"]), (None, "one", None, 5, False)),
     ],
 )
-def test_the_settings_of_a_source_hold_for_its_urls(url: str, wish: ArticleWish, expected: tuple[Any, ...]) -> None:
-    task = tasks.article_task(url, KNOWN, wish)
+def test_the_settings_of_a_source_hold_for_its_urls(url: str, options: TaskOptions, expected: tuple[Any, ...]) -> None:
+    task = tasks.article_task(url, KNOWN, options)
     payload = task.payload.get("categories")
     assert (task.source, task.category, payload, task.priority, tasks.keeps_slash(task)) == expected
     assert task.id == url_uid(url, keep_trailing_slash=expected[-1])
@@ -100,7 +100,7 @@ def test_a_redirect_to_a_source_has_its_settings(asked: str, url: str, expected:
 
 def test_a_redirected_task_still_knows_what_was_asked() -> None:
     payload = {"redirect_chain": ["http://a.test/1", "http://b.test/2"]}
-    assert tasks.asked_url(Task("t", "article", "http://c.test/3", "c.test", payload=payload)) == "http://a.test/1"
+    assert tasks.requested_url(Task("t", "article", "http://c.test/3", "c.test", payload=payload)) == "http://a.test/1"
 
 
 def test_a_page_is_known_by_its_canonical_url() -> None:

@@ -5,7 +5,7 @@ import pytest
 from scrapy.settings import Settings
 
 from feedcrawl.domain.articles import files
-from feedcrawl.domain.frontier.dead_letters import Wanted
+from feedcrawl.domain.frontier.dead_letters import DeadLetterFilter
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.services.operations import dead_letters
 from feedcrawl.services.operations.inputs import Inputs
@@ -38,10 +38,10 @@ def dies(wired: Wiring, number: int, reason: str = "http_404", **fields: Any) ->
     wired.frontier.deliver_dead_letters()
 
 
-ALL = Wanted()
+ALL = DeadLetterFilter()
 
 
-def names(wired: Wiring, wanted: Wanted = ALL, **limit: int) -> list[str]:
+def names(wired: Wiring, wanted: DeadLetterFilter = ALL, **limit: int) -> list[str]:
     return [dead_letter.name for dead_letter in wired.dead_letter_service.matching(wanted, **limit)]
 
 
@@ -52,13 +52,13 @@ def test_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
     assert names(wired)[:3] == ["http://h0.test/", "http://h1.test/", "http://h2.test/"]
     assert len(names(wired)) == 3 + 2 * store.PAGE
     assert names(wired, limit=2) == ["http://h0.test/", "http://h1.test/"]
-    assert names(wired, Wanted(host="n399.test")) == ["http://n399.test/"]
+    assert names(wired, DeadLetterFilter(host="n399.test")) == ["http://n399.test/"]
 
 
 def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
     fields = {"priority": 8, "origin": "feed", "parent": "http://h1.test/feed", "category": "news", "source": "s"}
     dies(wired, 1, payload=CARRIED, **fields)
-    assert wired.dead_letter_service.replay(Wanted()) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(DeadLetterFilter()) == dead_letters.Replayed(1, 0)
     (lease,) = wired.frontier.take(1).leases
     assert lease.task == Task(f"{1:016x}", "article", "http://h1.test/", "h1.test", payload=CARRIED, **fields)
     assert (lease.history.again, lease.history.attempts) == ("retry", 0)
@@ -69,7 +69,7 @@ def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
 def test_what_a_feed_said_at_length_is_left_in_its_entry(wired: Wiring) -> None:
     dies(wired, 1, payload={**CARRIED, "content": "x" * 5000, "summary": "y" * 5000})
     dies(wired, 2, payload={**CARRIED, "content": "short"})
-    long, short = wired.dead_letter_service.matching(Wanted())
+    long, short = wired.dead_letter_service.matching(DeadLetterFilter())
     assert len(long.text) < 600
     assert json.loads(long.fields["payload"]) == CARRIED
     assert json.loads(short.fields["payload"]) == {**CARRIED, "content": "short"}
@@ -79,9 +79,9 @@ def test_only_what_is_meant_is_replayed_and_what_cannot_be_stays(wired: Wiring) 
     dies(wired, 1)
     dies(wired, 2, reason="http_410")
     wired.client.rpush(DEAD_LETTERS, BAD, "no letter")
-    assert wired.dead_letter_service.replay(Wanted(reason="http_410")) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(DeadLetterFilter(reason="http_410")) == dead_letters.Replayed(1, 0)
     assert names(wired) == ["http://h1.test/", "javascript:1", "no letter"]
-    assert wired.dead_letter_service.replay(Wanted()) == dead_letters.Replayed(1, 2)
+    assert wired.dead_letter_service.replay(DeadLetterFilter()) == dead_letters.Replayed(1, 2)
     assert names(wired) == ["javascript:1", "no letter"]
     assert {lease.task.host for lease in wired.frontier.take(9).leases} == {"h1.test", "h2.test"}
 
@@ -95,20 +95,20 @@ def test_a_replay_that_is_killed_before_it_removes_is_a_replay(wired: Wiring, mo
     with monkeypatch.context() as patch:
         patch.setattr(store.DeadLetters, "remove", killed)
         with pytest.raises(KeyboardInterrupt):
-            wired.dead_letter_service.replay(Wanted())
+            wired.dead_letter_service.replay(DeadLetterFilter())
     assert names(wired) == ["http://h1.test/"]
-    assert wired.dead_letter_service.replay(Wanted()) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(DeadLetterFilter()) == dead_letters.Replayed(1, 0)
     assert len(wired.frontier.take(9).leases) == 1
 
 
 def test_many_are_dropped_and_equal_ones_counted(wired: Wiring) -> None:
     letters = [json.dumps({"url": f"http://n{n % 7}.test/", "reason": "r"}) for n in range(3 * store.PAGE + 5)]
     wired.client.rpush(DEAD_LETTERS, *letters)
-    dropped = wired.dead_letter_service.drop(Wanted(host="n3.test"))
+    dropped = wired.dead_letter_service.drop(DeadLetterFilter(host="n3.test"))
     assert dropped == sum("n3.test" in dead_letter for dead_letter in letters)
     assert wired.dead_letters.count() == len(letters) - dropped
-    assert wired.dead_letter_service.drop(Wanted(), limit=10) == 10
-    assert wired.dead_letter_service.drop(Wanted()) == len(letters) - dropped - 10
+    assert wired.dead_letter_service.drop(DeadLetterFilter(), limit=10) == 10
+    assert wired.dead_letter_service.drop(DeadLetterFilter()) == len(letters) - dropped - 10
 
 
 def test_letters_are_found_where_the_list_has_moved(wired: Wiring) -> None:
@@ -135,7 +135,7 @@ def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -
         "news",
     )
     assert lease.task.payload == CARRIED
-    (refused,) = wired.dead_letter_service.matching(Wanted())
+    (refused,) = wired.dead_letter_service.matching(DeadLetterFilter())
     assert (refused.fields["item"], refused.fields["reason"]) == ("javascript:1", "url_scheme")
 
 
@@ -184,34 +184,34 @@ def test_a_file_that_workers_died_of_ends_as_failed(wired: Wiring, monkeypatch: 
     """In what records say of it, in the article that waits for it, and on the disk."""
     now = [1_000_000]
     monkeypatch.setattr(wired.frontier, "_clock", lambda: now[0])
-    wish = files.Wish("http://h1.test/a.png", "image")
-    waiting = json.dumps([files.link(wish, None)])
+    file = files.WantedFile("http://h1.test/a.png", "image")
+    waiting = json.dumps([files.link(file, None)])
     known = Files(wired.client, life_sec=60)
     wired.client.hset(article(UID), mapping={"uid": UID, "files": waiting})
-    known.refer(wish.id, UID)
-    wired.frontier.enqueue([wish.task()])
+    known.refer(file.id, UID)
+    wired.frontier.enqueue([file.task()])
     while not wired.frontier.take(1, lanes=("file",)).given_up:
         now[0] += 10_000_000
-    assert names(wired) == [wish.url]
-    failed = files.link(wish, files.state("failed", reason="lease_expired"))
+    assert names(wired) == [file.url]
+    failed = files.link(file, files.state("failed", reason="lease_expired"))
     assert json.loads(wired.articles.files(UID)) == [failed]
-    assert known.load([wish.id]) == {wish.id: files.state("failed", reason="lease_expired")}
+    assert known.load([file.id]) == {file.id: files.state("failed", reason="lease_expired")}
     (line,) = (each for day in wired.file_lines.days() for each in wired.file_lines.read(day))
     assert {name: line[name] for name in ("url", "status", "reason")} == {
-        "url": wish.url,
+        "url": file.url,
         "status": "failed",
         "reason": "lease_expired",
     }
 
 
 def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
-    wish = files.Wish("http://h1.test/a.png", "image")
-    wired.frontier.enqueue([wish.task()])
+    file = files.WantedFile("http://h1.test/a.png", "image")
+    wired.frontier.enqueue([file.task()])
     (lease,) = wired.frontier.take(1, lanes=("file",)).leases
     wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
-    wired.frontier.enqueue([wish.task()], again="retry")
+    wired.frontier.enqueue([file.task()], again="retry")
     assert wired.dead_letter_service.deliver() == 1
-    assert Files(wired.client, life_sec=60).load([wish.id]) == {}
+    assert Files(wired.client, life_sec=60).load([file.id]) == {}
 
 
 def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) -> None:
@@ -223,12 +223,12 @@ def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) ->
     assert names(wired) == ["http://h1.test/a?token=***"]
     (text,) = wired.client.lrange(DEAD_LETTERS, 0, -1)
     assert "SECRET" not in text
-    assert wired.dead_letter_service.replay(Wanted(names=frozenset({url}))) == dead_letters.Replayed(1, 0)
+    assert wired.dead_letter_service.replay(DeadLetterFilter(names=frozenset({url}))) == dead_letters.Replayed(1, 0)
     (lease,) = wired.frontier.take(1).leases
     assert (lease.task.url, lease.task.parent, lease.task.payload) == (url, parent, carried)
 
     wired.client.rpush("crawler_queue", text)  # by any program, when the original is no longer stored
     wired.client.delete(keys.dead_letter(UID))
     Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, repeats=wired.repeats).from_queue()
-    (refused,) = wired.dead_letter_service.matching(Wanted())
+    (refused,) = wired.dead_letter_service.matching(DeadLetterFilter())
     assert refused.reason == "letter_masked"

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.domain.operations.events import event
 from feedcrawl.domain.search.documents import document_of
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.operations.fleet import Fleet
 from feedcrawl.services.subscriptions.registering import subscribe_all
 from feedcrawl.settings import from_environment
@@ -60,7 +60,12 @@ def test_an_idle_server_says_zero(wired: Wiring) -> None:
 
 
 def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
-    subscribe_all(wired.registry, wired.frontier, [Wish("http://feed.test/feed"), Wish("http://late.test/feed")], NOW)
+    subscribe_all(
+        wired.registry,
+        wired.frontier,
+        [SubscriptionSpec("http://feed.test/feed"), SubscriptionSpec("http://late.test/feed")],
+        NOW,
+    )
     polled, _ = taken(wired, "poll"), taken(wired, "poll")
     wired.frontier.done(polled, status="pending", reason="fetched", delay_sec=900)
     wired.frontier.enqueue([article(number) for number in range(4)])

@@ -7,7 +7,7 @@ from feedcrawl.services.articles.repeats import Repeats
 from feedcrawl.services.articles.tasks import hash_fields, page_key
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.operations.inputs import Inputs
-from feedcrawl.store.articles.records import Articles, Lives
+from feedcrawl.store.articles.records import Articles, Lifetimes
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.operations.streams import Events
@@ -27,7 +27,7 @@ def counted():
 @pytest.fixture
 def inputs(redis_client, counted):
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
-    articles = Articles(redis_client, Lives())
+    articles = Articles(redis_client, Lifetimes())
     repeats = Repeats(redis_client, frontier, articles, Events(redis_client, ttl_sec=3600), lambda: NOW)
     options = {"repeats": repeats, "ahead": 150, "count": counted.append}
     return Inputs(redis_client, Leases(frontier), articles, worker="me:1", now=lambda: NOW, **options)

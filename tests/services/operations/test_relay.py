@@ -10,7 +10,7 @@ import redis
 from confluent_kafka import Message as Received
 from kafka_cluster import Kafka
 
-from feedcrawl.domain.operations.events import Event, Unfit
+from feedcrawl.domain.operations.events import Event, Unprocessable
 from feedcrawl.domain.operations.kafka_messages import Message, NewEntry, WebpageEvent
 from feedcrawl.services.operations import consumer as module
 from feedcrawl.services.operations.consumer import Consumer, TargetAway, backlog
@@ -92,7 +92,7 @@ class Flaky:
         self.closed = 0
         self._ends = list(ends)
 
-    async def send(self, messages: Sequence[Message]) -> list[Unfit | None]:
+    async def send(self, messages: Sequence[Message]) -> list[Unprocessable | None]:
         end = self._ends.pop(0) if self._ends else None
         if callable(end):
             await end()

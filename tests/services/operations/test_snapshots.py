@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 
 from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.sites.owners import Sources
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.articles.tasks import article_task
 from feedcrawl.services.operations import snapshots
 from feedcrawl.services.sites.watching import watch
@@ -62,11 +62,11 @@ def wire(redis_server: str, redis_client: redis.Redis, tmp_path: Path, request: 
 def wired(wire: Callable[..., Wiring]) -> Wiring:
     """A server in use, known to its data directory, with a snapshot."""
     wired = wire()
-    wishes = [
-        Wish("http://a.test/feed", ("news",), "A", {"priority": 8, "min_interval_sec": 600.0}),
-        Wish("http://b.test/ü", fields={"page": "http://b.test/", "formerly": ("http://old.test/",)}),
+    specs = [
+        SubscriptionSpec("http://a.test/feed", ("news",), "A", {"priority": 8, "min_interval_sec": 600.0}),
+        SubscriptionSpec("http://b.test/ü", fields={"page": "http://b.test/", "formerly": ("http://old.test/",)}),
     ]
-    subscribe_all(wired.registry, wired.frontier, wishes, NOW)
+    subscribe_all(wired.registry, wired.frontier, specs, NOW)
     watch(
         wired.sitemaps,
         wired.frontier,
@@ -120,7 +120,7 @@ def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, 
 def test_what_the_server_has_already_stays(wired: Wiring, wire: Callable[..., Wiring]) -> None:
     wired.client.flushall()
     other = wire("other")
-    (own,), _ = subscribe_all(other.registry, other.frontier, [Wish("https://a.test/feed", ("mine",))], NOW)
+    (own,), _ = subscribe_all(other.registry, other.frontier, [SubscriptionSpec("https://a.test/feed", ("mine",))], NOW)
     other.generation.settle()
     again = wire(any_server=True)
     again.snapshots.restore(NOW)

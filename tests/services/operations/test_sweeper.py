@@ -10,10 +10,10 @@ import pytest
 import redis
 from scrapy.settings import Settings
 
-from feedcrawl.domain.push.leases import Push
+from feedcrawl.domain.push.leases import HubSubscription
 from feedcrawl.domain.push.protocol import Topic
 from feedcrawl.domain.sitemaps.state import Sitemap
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.operations import sweeper as module
 from feedcrawl.services.push.websub import lease_task
 from feedcrawl.services.sites.watching import watch
@@ -39,13 +39,13 @@ def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Any, request: 
 @pytest.fixture
 def feeds(wired: Wiring) -> list[str]:
     """The tasks of some feeds, a sitemap and a push lease, one of them in a worker's hands, one of them polled."""
-    wishes = [Wish(f"http://h{number}.test/feed") for number in range(6)]
-    ids, _ = subscribe_all(wired.registry, wired.frontier, wishes, NOW)
+    specs = [SubscriptionSpec(f"http://h{number}.test/feed") for number in range(6)]
+    ids, _ = subscribe_all(wired.registry, wired.frontier, specs, NOW)
     (sitemap,) = watch(wired.sitemaps, wired.frontier, [Sitemap(str(uuid.uuid4()), "http://map.test/sitemap.xml")])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
     topic = Topic("http://hub.test/", "http://h0.test/feed")
-    wired.pushes.update(ids[0], lambda _: Push(topic.hub, topic.topic))
+    wired.pushes.update(ids[0], lambda _: HubSubscription(topic.hub, topic.topic))
     wired.frontier.enqueue([lease_task(ids[0], topic)])
     return [*(f"feed:{each}" for each in ids), f"sitemap:{sitemap}", f"websub:{ids[0]}"]
 
@@ -199,7 +199,7 @@ def test_one_worker_at_a_time(wired: Wiring, feeds: list[str], monkeypatch: pyte
 
 
 def test_a_host_that_nobody_reads_is_asked_again(wired: Wiring, caplog: Any) -> None:
-    subscribe_all(wired.registry, wired.frontier, [Wish(f"http://h.test/{n}") for n in range(2)], NOW)
+    subscribe_all(wired.registry, wired.frontier, [SubscriptionSpec(f"http://h.test/{n}") for n in range(2)], NOW)
     (lease,) = [lease for _ in range(3) for lease in wired.frontier.take(5).leases]
     for name in wired.client.keys("fc:*holders"):
         wired.client.delete(name)

@@ -48,7 +48,7 @@ def test_the_hub_is_told_of_each_feed_once_for_all_news_that_wait(redis_client: 
         for form in ("atom", "json")
     ]
     assert topics(frontier, clock) == expected
-    publisher.held("default")
+    publisher.collection_changed("default")
     publisher.stored(article("two words"))  # later news are told anew
     assert len(topics(frontier, clock)) == 4
     form = dict(parse_qsl(form_of(Task("x", "websub", HUB, "hub.test", payload={"topic": expected[0]})).decode()))

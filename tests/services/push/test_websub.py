@@ -18,7 +18,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.push.leases import relied_on
 from feedcrawl.domain.push.protocol import Intent, Topic
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.push.websub import WebSub
 from feedcrawl.services.subscriptions.registering import subscribe
 from feedcrawl.settings import from_environment
@@ -34,7 +34,7 @@ class Hubs:
         self.wired, self.now = wired, datetime.now(UTC)
         stores = (wired.pushes, wired.registry, wired.frontier)
         self.service = WebSub(stores, "https://push.test/base/", sha1=False, now=lambda: self.now)
-        self.feed_id, _ = subscribe(wired.registry, wired.frontier, Wish(TOPIC), self.now)
+        self.feed_id, _ = subscribe(wired.registry, wired.frontier, SubscriptionSpec(TOPIC), self.now)
         (lease,) = wired.frontier.take(1).leases
         wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=9000)
 
@@ -50,10 +50,10 @@ class Hubs:
         return self.wired.pushes.find(self.feed_id)
 
     def look(self) -> float:
-        return self.service.look(self.feed_id, self.push, Topic(HUB, TOPIC))
+        return self.service.request_due_sec(self.feed_id, self.push, Topic(HUB, TOPIC))
 
     def ask(self) -> dict[str, str]:
-        return dict(parse_qsl(self.service.ask(self.feed_id, Topic(HUB, TOPIC)).decode()))
+        return dict(parse_qsl(self.service.subscribe_form(self.feed_id, Topic(HUB, TOPIC)).decode()))
 
     def subscribe(self) -> None:
         token = self.ask()["hub.callback"].rpartition("/")[2]
@@ -160,7 +160,7 @@ def test_a_hub_that_a_poll_names_is_asked_and_another_in_its_place(hubs: Hubs) -
     hubs.service.seen(hubs.poll(topic=Topic(HUB, TOPIC)))  # as it was
     assert hubs.due() == []
     hubs.service.seen(hubs.poll(topic=Topic("http://other.test/", TOPIC)))
-    assert hubs.service.look(hubs.feed_id, hubs.push, Topic("http://other.test/", TOPIC)) == 0
+    assert hubs.service.request_due_sec(hubs.feed_id, hubs.push, Topic("http://other.test/", TOPIC)) == 0
     assert hubs.look() > 0  # what the former hub holds is no reason to wait
     tasks = {lease.task.host: lease.task for lease in hubs.wired.frontier.take(9).leases}
     assert (tasks["other.test"].url, tasks["other.test"].payload) == ("http://other.test/", {"topic": TOPIC})
@@ -169,7 +169,7 @@ def test_a_hub_that_a_poll_names_is_asked_and_another_in_its_place(hubs: Hubs) -
     intent = Intent("unsubscribe", TOPIC, "challenge")
     with pytest.raises(Refusal, match="not_asked"):
         hubs.service.intent(token, intent)
-    form = dict(parse_qsl(hubs.service.leave(left).decode()))
+    form = dict(parse_qsl(hubs.service.unsubscribe_form(left).decode()))
     assert form == {"hub.mode": "unsubscribe", "hub.topic": TOPIC, "hub.callback": left.payload["leaves"]}
     assert hubs.service.intent(token, intent) == "challenge"
     with pytest.raises(Refusal, match="not_asked"):

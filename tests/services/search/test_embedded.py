@@ -99,7 +99,7 @@ def test_a_withdrawn_article_is_removed_and_stays_out_of_a_rebuild(reader: Reade
         pipe.execute()
     for rebuilt in (False, True):
         if rebuilt:
-            wired.embedded_index.ask_rebuild()
+            wired.embedded_index.request_rebuild()
         indexed(wired)
         assert len(found(wired, "words")) == 1
         assert gone["canonical_url"] not in found(wired, "words")
@@ -205,7 +205,7 @@ def test_a_rebuild_that_was_interrupted_goes_on(
     for number in range(20):
         article(reader, f"http://a.test/{number}", f"Words {number} of the archive")
     indexed(reader.wired)
-    reader.wired.embedded_index.ask_rebuild()
+    reader.wired.embedded_index.request_rebuild()
     source = consumer(reader.wired).source
     for _ in range(3):
         source.take()

@@ -114,8 +114,8 @@ def test_a_source_is_scheduled_once_and_again_after_it_ended(frontier: Frontier)
 
 def test_articles_of_a_page() -> None:
     urls = ("http://a.test/x/", "http://a b/", "http://a.test/y")
-    wish = crawling.wish_of(SOURCE, "http://a.test/list", 1)
-    first, second = (task for task, _ in crawling.submitted(urls, Sources([SOURCE]), wish))
+    options = crawling.options_of(SOURCE, "http://a.test/list", 1)
+    first, second = (task for task, _ in crawling.submitted(urls, Sources([SOURCE]), options))
     assert (first.id, second.id) == (url_uid(urls[0], keep_trailing_slash=True), url_uid(urls[2]))
     assert (first.origin, first.priority, first.depth, first.parent) == ("spider", 6, 2, "http://a.test/list")
     assert (first.source, first.category) == ("s", "x")
@@ -123,6 +123,6 @@ def test_articles_of_a_page() -> None:
 
 
 def test_articles_of_other_sites_are_not_the_sources() -> None:
-    wish = crawling.external(crawling.wish_of(SOURCE, "http://a.test/list", 0))
-    ((task, again),) = crawling.submitted(["http://b.test/x", "ftp://b.test/"], Sources([SOURCE]), wish)
+    options = crawling.external(crawling.options_of(SOURCE, "http://a.test/list", 0))
+    ((task, again),) = crawling.submitted(["http://b.test/x", "ftp://b.test/"], Sources([SOURCE]), options)
     assert (task.source, task.category, task.payload, again) == (None, None, {}, "")

@@ -22,7 +22,7 @@ from feedcrawl.services.articles.submissions import Submissions
 from feedcrawl.services.frontier.leases import Leases
 from feedcrawl.services.sites import sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll, SitemapRequested
-from feedcrawl.store.articles.records import Articles, Lives
+from feedcrawl.store.articles.records import Articles, Lifetimes
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Known, Sitemaps
@@ -49,7 +49,7 @@ class Stores:
         self.sitemaps = Sitemaps(client)
         self.frontier = Shard(client, FrontierPolicy(host_delay_sec=0, host_concurrency=9))
         self.leases = Leases(self.frontier)
-        self.articles = Articles(client, Lives())
+        self.articles = Articles(client, Lifetimes())
         self.commits = Commits(client, self.sitemaps, Submissions(client, self.articles, self.leases), self.leases)
 
     def lease(self, *wanted: Sitemap) -> Lease:

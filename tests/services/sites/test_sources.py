@@ -165,8 +165,8 @@ def test_a_page_without_sitemaps_is_told_once_and_searched_again_later(
     source = Source("a", page, sitemap_urls=(page,))
     stores.again_sec = 7 * 86_400.0
     stores.searches.save(page_key(page), searching.result(source, stores.now(), [], [guess], []))
-    searching.tell_none_left(stores, guess)
-    searching.tell_none_left(stores, guess)
+    searching.log_none_left(stores, guess)
+    searching.log_none_left(stores, guess)
     assert [record.message for record in caplog.records] == ["source_nothing_found"]
     assert searching.without_pages([page], stores) == []
     stores.again_sec = -1.0

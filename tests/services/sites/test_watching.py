@@ -8,7 +8,7 @@ import redis
 
 from feedcrawl.domain.robots import parse
 from feedcrawl.domain.sitemaps.state import Sitemap
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.sites import watching
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -24,8 +24,12 @@ def stores(redis_client: redis.Redis) -> Any:
 
 
 def test_a_wish_is_watched_once_and_due_at_once(stores: Any) -> None:
-    wishes = [Wish("a.test/s.xml", ("x",)), Wish("https://a.test/s.xml#top", ("y",)), Wish("ftp://a.test/")]
-    wanted, refused = watching.wished(wishes, NOW)
+    specs = [
+        SubscriptionSpec("a.test/s.xml", ("x",)),
+        SubscriptionSpec("https://a.test/s.xml#top", ("y",)),
+        SubscriptionSpec("ftp://a.test/"),
+    ]
+    wanted, refused = watching.sitemaps_from(specs, NOW)
     assert [each.url for each in wanted] == ["https://a.test/s.xml"] * 2
     assert [each.code for each in refused] == ["url_scheme"]
     first, second = watching.watch(stores.sitemaps, stores.frontier, wanted)

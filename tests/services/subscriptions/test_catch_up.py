@@ -6,7 +6,7 @@ import redis
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.subscriptions.records import PollRecord, dump
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.subscriptions import catch_up, registering
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -20,8 +20,8 @@ def test_many_overdue_feeds_are_spread_once(redis_client: redis.Redis, overdue: 
     registry = Registry(redis_client)
     frontier = Shard(redis_client, FrontierPolicy(), clock=lambda: round(NOW.timestamp() * 1000))
     for number in range(40):
-        wish = Wish(f"http://site-{number}.test/feed")
-        feed_id, _ = registering.subscribe(registry, frontier, wish, NOW)
+        spec = SubscriptionSpec(f"http://site-{number}.test/feed")
+        feed_id, _ = registering.subscribe(registry, frontier, spec, NOW)
         due = NOW - timedelta(hours=5) if number < overdue else NOW + timedelta(hours=1)
         record = PollRecord(next_at=rfc3339(due), interval_sec=7200.0, last_fetch_at=rfc3339(NOW))
         redis_client.set(f"fc:{{0}}:polls:{feed_id}", dump(replace(record, reason="rate")))

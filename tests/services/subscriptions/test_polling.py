@@ -262,7 +262,7 @@ def test_a_poll_leaves_what_it_taught_of_the_validators() -> None:
     made = poll(task=deaf, parsed=PARSED, feed=Feed(SAID, before), digest="new", validators=validators)
     record = record_of(made)
     assert record.trust == {"etag": "deaf", "whole_at": NOW.timestamp(), "probed_at": NOW.timestamp(), "proofs": 1}
-    assert polling.question(Feed(SAID, record), NOW).validators == Validators(None, "now")
+    assert polling.preconditions(Feed(SAID, record), NOW).validators == Validators(None, "now")
     assert polling.back_home(deaf, SAID.url) == {"url": SAID.url, "host": "a.test", "payload": None}
 
 

@@ -11,9 +11,9 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.domain.subscriptions.lists import ListedFeed
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.subscriptions import finding, listing, registering
-from feedcrawl.services.subscriptions.registering import read_wishes, split_names, subscribe_all
+from feedcrawl.services.subscriptions.registering import read_specs, split_names, subscribe_all
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
@@ -27,8 +27,8 @@ def stores(redis_client: redis.Redis) -> tuple[Registry, Frontier]:
     return Registry(redis_client), Shard(redis_client, FrontierPolicy(host_delay_sec=0))
 
 
-def subscribe(stores: tuple[Registry, Frontier], *wishes: Wish) -> list[str]:
-    return subscribe_all(*stores, wishes, NOW)[0]
+def subscribe(stores: tuple[Registry, Frontier], *specs: SubscriptionSpec) -> list[str]:
+    return subscribe_all(*stores, specs, NOW)[0]
 
 
 @pytest.mark.parametrize(
@@ -66,21 +66,21 @@ def test_wishes_of_files_and_urls(tmp_path: Path) -> None:
     )
     text.write_text("http://b.test/ x y\n")
     names = [str(opml), str(text), "c.test/feed.xml", "http://d.test/"]
-    wishes, refused = read_wishes(names, ("mine",), Gate("", ""), limit=10)
+    specs, refused = read_specs(names, ("mine",), Gate("", ""), limit=10)
     assert refused == []
-    assert wishes == [
-        Wish("http://a.test/", ("mine", "F"), "A"),
-        Wish("http://b.test/", ("mine", "x", "y")),
-        Wish("c.test/feed.xml", ("mine",), named=True),
-        Wish("http://d.test/", ("mine",), named=True),
+    assert specs == [
+        SubscriptionSpec("http://a.test/", ("mine", "F"), "A"),
+        SubscriptionSpec("http://b.test/", ("mine", "x", "y")),
+        SubscriptionSpec("c.test/feed.xml", ("mine",), named=True),
+        SubscriptionSpec("http://d.test/", ("mine",), named=True),
     ]
 
 
 def test_a_file_brings_its_first_feeds_without_those_that_may_not_be_dialled(tmp_path: Path) -> None:
     text = tmp_path / "feeds.txt"
     text.write_text("http://10.0.0.1/\nhttp://[fd00::1]/\nhttp://a.test:25/\nhttp://a.test/\nhttp://b.test/\n")
-    wishes, refused = read_wishes([str(text)], (), Gate("fd00::/8", ""), limit=4)
-    assert wishes == [Wish("http://[fd00::1]/"), Wish("http://a.test/")]
+    specs, refused = read_specs([str(text)], (), Gate("fd00::/8", ""), limit=4)
+    assert specs == [SubscriptionSpec("http://[fd00::1]/"), SubscriptionSpec("http://a.test/")]
     assert [each.code for each in refused] == ["address_refused", "url_port", "list_too_long"]
 
 
@@ -99,10 +99,10 @@ def test_a_file_brings_its_first_feeds_without_those_that_may_not_be_dialled(tmp
 def test_a_name_of_no_use_says_why_and_stops_no_other(name: str, code: str, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("# nothing\n")
     (tmp_path / "page.html").write_text("<html><p>no list</p></html>")
-    wishes, refused = read_wishes([name.format(tmp=tmp_path), "http://a.test/"], (), Gate("", ""), limit=10)
+    specs, refused = read_specs([name.format(tmp=tmp_path), "http://a.test/"], (), Gate("", ""), limit=10)
     assert [each.code for each in refused] == [code]
     assert refused[0].detail
-    assert wishes == [Wish("http://a.test/", named=True)]
+    assert specs == [SubscriptionSpec("http://a.test/", named=True)]
 
 
 def test_a_feed_is_subscribed_once_however_its_url_is_spelled(stores) -> None:
@@ -114,7 +114,7 @@ def test_a_feed_is_subscribed_once_however_its_url_is_spelled(stores) -> None:
         "feed:http://a.test/feed",
         "feed://a.test/feed",
     )
-    assert len(subscribe(stores, *(Wish(url, (f"c{n}",)) for n, url in enumerate(spellings)))) == 1
+    assert len(subscribe(stores, *(SubscriptionSpec(url, (f"c{n}",)) for n, url in enumerate(spellings)))) == 1
     (feed,) = stores[0].all()
     assert feed.subscription.url == "http://a.test/feed"
     assert feed.subscription.categories == ("c0", "c1", "c2", "c3", "c4", "c5")
@@ -130,31 +130,38 @@ WORKED = replace(FAILED, last_success_at="2026-03-01T07:00:00Z")
 
 
 @pytest.mark.parametrize(
-    ("polls", "wish", "url"),
+    ("polls", "spec", "url"),
     [
-        (FAILED, Wish("http://a.test/feed", named=True), "http://a.test/feed"),
-        (FAILED, Wish("http://a.test/feed"), "http://a.test/feed"),  # of a list
-        (PollRecord(), Wish("feed:http://a.test/feed", named=True), "http://a.test/feed"),
-        (PollRecord(), Wish("http://a.test/feed"), "https://a.test/feed"),
-        (WORKED, Wish("http://a.test/feed", named=True), "https://a.test/feed"),
-        (FAILED, Wish("a.test/feed", named=True), "https://a.test/feed"),
-        (FAILED, Wish("feed://a.test/feed", named=True), "https://a.test/feed"),
-        (FAILED, Wish("feeds://a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, SubscriptionSpec("http://a.test/feed", named=True), "http://a.test/feed"),
+        (FAILED, SubscriptionSpec("http://a.test/feed"), "http://a.test/feed"),  # of a list
+        (PollRecord(), SubscriptionSpec("feed:http://a.test/feed", named=True), "http://a.test/feed"),
+        (PollRecord(), SubscriptionSpec("http://a.test/feed"), "https://a.test/feed"),
+        (WORKED, SubscriptionSpec("http://a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, SubscriptionSpec("a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, SubscriptionSpec("feed://a.test/feed", named=True), "https://a.test/feed"),
+        (FAILED, SubscriptionSpec("feeds://a.test/feed", named=True), "https://a.test/feed"),
     ],
 )
-def test_a_given_scheme_replaces_one_that_never_worked(stores, polls: PollRecord, wish: Wish, url: str) -> None:
+def test_a_given_scheme_replaces_one_that_never_worked(
+    stores, polls: PollRecord, spec: SubscriptionSpec, url: str
+) -> None:
     registry, frontier = stores
-    (feed_id,) = subscribe(stores, Wish("a.test/feed", named=True))
+    (feed_id,) = subscribe(stores, SubscriptionSpec("a.test/feed", named=True))
     (lease,) = frontier.take(5).leases
     assert lease.task.url == "https://a.test/feed"
     frontier.done(lease, status="pending", delay_sec=60, commit=registry.commit(feed_id, polls, {"poll_id": feed_id}))
-    assert subscribe(stores, wish) == [feed_id]
+    assert subscribe(stores, spec) == [feed_id]
     assert registry.load([feed_id])[feed_id].subscription.url == url
     assert [lease.task.url for lease in frontier.take(5).leases] == ([url] if url.startswith("http:") else [])
 
 
 def test_a_guessed_scheme_is_noted(stores) -> None:
-    ids = subscribe(stores, Wish("a.test/feed"), Wish("http://b.test/feed"), Wish("feed://c.test/feed"))
+    ids = subscribe(
+        stores,
+        SubscriptionSpec("a.test/feed"),
+        SubscriptionSpec("http://b.test/feed"),
+        SubscriptionSpec("feed://c.test/feed"),
+    )
     found = stores[0].load(ids)
     assert [found[each].subscription.scheme_guessed for each in ids] == [True, False, True]
 
@@ -163,51 +170,51 @@ def test_a_guessed_scheme_is_noted(stores) -> None:
     "url", ["ftp://a.test/", "http://", "http://u:p@a.test/", "javascript:alert(1)", "http://a b/"]
 )
 def test_a_bad_url_stops_no_other(stores, url: str) -> None:
-    ids, refused = subscribe_all(*stores, [Wish(url), Wish("http://a.test/")], NOW)
+    ids, refused = subscribe_all(*stores, [SubscriptionSpec(url), SubscriptionSpec("http://a.test/")], NOW)
     assert len(ids) == 1
     assert [each.url for each in refused] == [url]
 
 
 def test_only_what_an_operator_names_may_unfold_and_naming_it_later_does_too(stores) -> None:
-    subscribe(stores, Wish("http://a.test/"))
+    subscribe(stores, SubscriptionSpec("http://a.test/"))
     assert [feed.subscription.unfolds for feed in stores[0].all()] == [False]
-    subscribe(stores, Wish("http://a.test/", named=True))
-    subscribe(stores, Wish("http://a.test/"))
+    subscribe(stores, SubscriptionSpec("http://a.test/", named=True))
+    subscribe(stores, SubscriptionSpec("http://a.test/"))
     assert [feed.subscription.unfolds for feed in stores[0].all()] == [True]
 
 
 def test_the_total_of_feeds_is_bounded_whoever_subscribes(redis_client: redis.Redis) -> None:
     stores = Registry(redis_client, max_feeds=2), Shard(redis_client, FrontierPolicy(host_delay_sec=0))
-    ids, refused = subscribe_all(*stores, [Wish(f"http://{name}.test/") for name in "abac"], NOW)
+    ids, refused = subscribe_all(*stores, [SubscriptionSpec(f"http://{name}.test/") for name in "abac"], NOW)
     assert len(ids) == 2
     assert [(each.url, each.code) for each in refused] == [("http://c.test/", "too_many_feeds")]
-    assert registering.subscribe(*stores, Wish("http://a.test/", ("new",)), NOW) == (ids[0], False)
+    assert registering.subscribe(*stores, SubscriptionSpec("http://a.test/", ("new",)), NOW) == (ids[0], False)
     with pytest.raises(Refusal, match="FEEDCRAWL_MAX_FEEDS"):
-        registering.subscribe(*stores, Wish("http://c.test/"), NOW)
+        registering.subscribe(*stores, SubscriptionSpec("http://c.test/"), NOW)
     registering.unsubscribe(*stores, ids[0])
-    assert registering.subscribe(*stores, Wish("http://c.test/"), NOW)[1]
+    assert registering.subscribe(*stores, SubscriptionSpec("http://c.test/"), NOW)[1]
 
 
 def test_a_repetition_restores_the_future_that_a_kill_took(stores) -> None:
-    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/"))
     stores[1].remove(f"feed:{feed_id}")
-    assert subscribe(stores, Wish("http://a.test/")) == [feed_id]
+    assert subscribe(stores, SubscriptionSpec("http://a.test/")) == [feed_id]
     assert [lease.id for lease in stores[1].take(5).leases] == [f"feed:{feed_id}"]
 
 
 def test_unsubscribing_leaves_nothing_of_a_feed(stores, redis_client: redis.Redis) -> None:
     before = set(redis_client.keys())
-    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/"))
     assert registering.unsubscribe(*stores, feed_id)
     assert not registering.unsubscribe(*stores, feed_id)
     assert list(stores[0].all()) == []
     assert not [key for key in set(redis_client.keys()) - before if feed_id in key]
-    assert subscribe(stores, Wish("http://a.test/")) != [feed_id]
+    assert subscribe(stores, SubscriptionSpec("http://a.test/")) != [feed_id]
 
 
 def test_a_login_is_stored_apart_from_its_feed(stores, redis_client: redis.Redis) -> None:
     registry, frontier = stores
-    (feed_id,) = subscribe(stores, registering.with_login(Wish("http://ann:pw@a.test/feed", named=True)))
+    (feed_id,) = subscribe(stores, registering.with_login(SubscriptionSpec("http://ann:pw@a.test/feed", named=True)))
     feed = registry.load([feed_id])[feed_id]
     assert (feed.subscription.url, feed.subscription.private) == ("http://a.test/feed", ("authorization",))
     assert "YW5uOnB3" not in redis_client.get(f"fc:{{0}}:feed:{feed_id}")
@@ -220,13 +227,13 @@ def test_a_login_is_stored_apart_from_its_feed(stores, redis_client: redis.Redis
 
 
 def test_a_feed_without_a_login_asks_for_none(stores) -> None:
-    subscribe(stores, Wish("http://a.test/"))
+    subscribe(stores, SubscriptionSpec("http://a.test/"))
     assert stores[0].accesses(stores[0].all()) == {}
 
 
 def test_a_resumed_feed_is_due_and_a_paused_one_is_left(stores) -> None:
     registry, frontier = stores
-    (feed_id,) = subscribe(stores, Wish("http://a.test/", fields={"paused": True}))
+    (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/", fields={"paused": True}))
     (lease,) = frontier.take(5).leases
     frontier.done(lease, status="pending", reason="paused", delay_sec=86_400)
     feed = registry.load([feed_id])[feed_id]
@@ -238,7 +245,7 @@ def test_a_resumed_feed_is_due_and_a_paused_one_is_left(stores) -> None:
 
 def test_a_paused_feed_asks_for_no_polls(stores) -> None:
     registry, frontier = stores
-    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/"))
     (lease,) = frontier.take(5).leases
     commands = registry.commit(feed_id, PollRecord(demand=0.25), {"poll_id": feed_id})
     commands += registry.demand_changed(feed_id, 0.25)
@@ -251,7 +258,7 @@ def test_a_paused_feed_asks_for_no_polls(stores) -> None:
 
 def test_new_rules_read_the_same_document_again(stores) -> None:
     registry, frontier = stores
-    (feed_id,) = subscribe(stores, Wish("http://a.test/"))
+    (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/"))
     (lease,) = frontier.take(5).leases
     polled = PollRecord(etag='"1"', body_hash="x", digest="y", last_fetch_at="2026-11-27T10:00:00Z", shown=3)
     commands = registry.commit(feed_id, polled, {"poll_id": feed_id})
@@ -264,7 +271,7 @@ def test_new_rules_read_the_same_document_again(stores) -> None:
 
 
 def test_polling_now_and_batches(stores) -> None:
-    ids = subscribe(stores, *(Wish(f"http://s{n}.test/") for n in range(5)))
+    ids = subscribe(stores, *(SubscriptionSpec(f"http://s{n}.test/") for n in range(5)))
     assert [len(batch) for batch in finding.batches(finding.each(stores[0]), 2)] == [2, 2, 1]
     assert [feed.id for feed in finding.each(stores[0], [*ids[:3], "unknown"])] == ids[:3]
     assert list(finding.each(stores[0], [])) == []
@@ -296,5 +303,5 @@ def test_a_feed_that_is_polled_anyway_does_not_rest(last, due, expected) -> None
 
 
 def test_a_feed_as_a_list_names_it(stores) -> None:
-    subscribe(stores, Wish("http://a.test/", ("x",), "A"))
+    subscribe(stores, SubscriptionSpec("http://a.test/", ("x",), "A"))
     assert [listing.listed(feed) for feed in stores[0].all()] == [ListedFeed("http://a.test/", ("x",), "A")]

@@ -25,7 +25,7 @@ def test_a_collection_holds_what_was_attached_the_last_first(
 
 def test_who_holds_an_article_is_known(collections: Collections, queue: Callable[..., Any]) -> None:
     queue(collections.attach, [full_name("ada", DEFAULT), full_name("bob", DEFAULT)], "m1", 1.0)
-    assert collections.holders("m1") == {"ada/default", "bob/default"} == queue(collections.ask_holders, "m1")[0]
+    assert collections.holders("m1") == {"ada/default", "bob/default"} == queue(collections.query_holders, "m1")[0]
     queue(collections.detach, [full_name("ada", DEFAULT)], "m1")
     assert collections.holders("m1") == {"bob/default"}
     assert collections.members(full_name("ada", DEFAULT)) == []

@@ -25,7 +25,7 @@ def test_a_record_is_written_whole_and_lives(
     for media in (MEDIA, LATER, LATER):
         queue(records.write, media)
         assert records.get(MEDIA.media_id) == media
-    assert records.read(queue(records.ask, MEDIA.media_id)[0]) == LATER
+    assert records.read(queue(records.query, MEDIA.media_id)[0]) == LATER
     assert 0 < redis_client.ttl(KEY) <= 700
 
 

@@ -8,10 +8,10 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from feedcrawl.store.articles.records import INDEX_LIFE_SEC, Articles, Lives
+from feedcrawl.store.articles.records import INDEX_LIFE_SEC, Articles, Lifetimes
 from feedcrawl.store.redis import keys
 
-LIVES = Lives(article_sec=700, category_links_sec=200, page_sec=60, pages_bytes=1000)
+LIVES = Lifetimes(article_sec=700, category_links_sec=200, page_sec=60, pages_bytes=1000)
 DIGESTS = [f"{number:064x}" for number in range(40)]
 
 
@@ -38,10 +38,10 @@ def ask(articles: Articles, redis_client: redis.Redis) -> Callable[..., Any]:
 
     def call(asked: str, uid: str, *, claim: bool = True) -> Any:
         with redis_client.pipeline() as pipe:
-            articles.ask(pipe, asked, uid, claim=claim)
+            articles.query(pipe, asked, uid, claim=claim)
             replies = pipe.execute()
         assert len(replies) == articles.ASKED
-        return articles.answer(replies, asked)
+        return articles.decoded(replies, asked)
 
     return call
 
@@ -106,7 +106,7 @@ def test_what_a_winner_is_asked(articles: Articles, queue: Callable[..., None], 
     queue(articles.categorize, "w", ["a"])
     articles.claim("w", "task")
     with redis_client.pipeline() as pipe:
-        articles.ask_target(pipe, "w", ["a", "b"])
+        articles.query_target(pipe, "w", ["a", "b"])
         assert pipe.execute() == [["success", "http://a.test/w"], "task", 1, 0]
     queue(articles.uncategorize, "w", ["a"])
     assert not redis_client.exists(keys.articles_by_category("a"))
@@ -241,7 +241,7 @@ def test_pages_whose_time_is_over_leave_the_books(articles: Articles, redis_clie
     assert held(redis_client) == (50, 50)
 
 
-@pytest.mark.parametrize("lives", [Lives(page_sec=0), Lives(pages_bytes=0), Lives(pages_bytes=3)])
-def test_no_cache_keeps_nothing(redis_client: redis.Redis, lives: Lives) -> None:
+@pytest.mark.parametrize("lives", [Lifetimes(page_sec=0), Lifetimes(pages_bytes=0), Lifetimes(pages_bytes=3)])
+def test_no_cache_keeps_nothing(redis_client: redis.Redis, lives: Lifetimes) -> None:
     Articles(redis_client, lives).cache_page(DIGESTS[0], "<p>x", time.time())
     assert redis_client.keys() == []

@@ -32,7 +32,7 @@ def queue(redis_client: redis.Redis) -> Callable[..., list[Any]]:
 @pytest.fixture
 def meet(stories: Stories, queue: Callable[..., list[Any]]) -> Callable[..., list[tuple[str, str]]]:
     def call(uid: str, left: str, bucket: tuple[str, str] = TITLE, lengths: tuple[int, int] = ANY) -> Any:
-        return stories.met(queue(stories.meet, bucket, uid, left, lengths)[0])
+        return stories.earlier(queue(stories.enter, bucket, uid, left, lengths)[0])
 
     return call
 
@@ -117,4 +117,4 @@ def test_joins_are_kept_newest_first_and_forgotten(
 def test_a_pair_stays_apart_in_both_directions(stories: Stories, queue: Callable[..., Any]) -> None:
     queue(stories.part, "a", "b")
     queue(stories.part, "a", "c")
-    assert [queue(stories.ask_apart, uid)[0] for uid in "abcd"] == [{"b", "c"}, {"a"}, {"a"}, set()]
+    assert [queue(stories.query_apart, uid)[0] for uid in "abcd"] == [{"b", "c"}, {"a"}, {"a"}, set()]

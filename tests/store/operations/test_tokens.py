@@ -1,7 +1,7 @@
 import redis
 
 from feedcrawl.domain.operations.tokens import new_token
-from feedcrawl.store.operations.answers import Answers
+from feedcrawl.store.operations.cached_responses import CachedResponses
 from feedcrawl.store.operations.tokens import Tokens
 
 ADA = new_token("a1" * 32, "ada", "write", "2026-11-28T07:00:00Z")
@@ -28,7 +28,7 @@ def test_a_record_under_a_digest_that_is_not_its_own_lets_nobody_in(redis_client
 
 
 def test_an_answer_is_begun_once_kept_and_freed(redis_client: redis.Redis) -> None:
-    answers = Answers(redis_client)
+    answers = CachedResponses(redis_client)
     assert answers.begin("name", "mark") is None
     assert answers.begin("name", "other") == "mark"
     answers.keep("name", "the answer")

@@ -56,7 +56,7 @@ def show_dead_letters(
 def act_on_dead_letters(wired: Wired, form: Form) -> Response:
     """Replays or drops one dead letter, or all of a reason or host; a request without any condition is refused."""
     wanted = _meant(form)
-    if wanted == letters.Wanted():
+    if wanted == letters.DeadLetterFilter():
         raise Refusal("nothing_named", "name a dead letter, a reason or a host: not all dead letters are meant at once")
     refused = 0
     if form.get("action") == "replay":
@@ -105,9 +105,9 @@ def ask_to_drop(
     return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _meant(filters: dict[str, str]) -> letters.Wanted:
+def _meant(filters: dict[str, str]) -> letters.DeadLetterFilter:
     names = frozenset({filters["name"]} if filters.get("name") else ())
-    return letters.Wanted(reason=filters.get("reason") or None, host=filters.get("host") or None, names=names)
+    return letters.DeadLetterFilter(reason=filters.get("reason") or None, host=filters.get("host") or None, names=names)
 
 
 def _done(what: str, number: int, refused: int) -> str:

@@ -22,7 +22,7 @@ from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of, overrides_from
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY, Feed, Overrides
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, Column
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.operations import overview
 from feedcrawl.services.sites import searching
 from feedcrawl.services.subscriptions import finding, lineage, registering
@@ -77,7 +77,7 @@ def show_feeds(
     down: bool = False,
 ) -> Response:
     """The feeds whose URL, title or category contains a text, those of a category, or the failing feeds."""
-    wanted = overview.WantedFeeds(q.strip(), category.strip(), failing=failing, sort=sort, down=down)
+    wanted = overview.FeedQuery(q.strip(), category.strip(), failing=failing, sort=sort, down=down)
     found = wired.dashboard.feeds(wanted, page=page)
     same = {"q": q, "category": category, "failing": int(failing), "sort": sort if sort != "feed" else ""}
     same["down"] = int(down)
@@ -101,7 +101,7 @@ def show_feeds(
     return templates.render("feeds.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _sorted(same: dict[str, object], name: str, wanted: overview.WantedFeeds) -> str:
+def _sorted(same: dict[str, object], name: str, wanted: overview.FeedQuery) -> str:
     """The query that sorts by a column; downwards if the list is sorted by this column upwards."""
     down = int(name == wanted.sort and not wanted.down)
     return templates.query(**same | {"sort": name, "down": down})
@@ -128,9 +128,11 @@ def subscribe(request: Request, caller: Reader, wired: Wired, form: Form) -> Res
         return _new_page(request, caller, wired, error="give the URL of a feed, or of a page that offers feeds")
     try:
         wired.imports.check_room()
-        wish = Wish(url, categories_of(categories.splitlines()), request_id=request.state.request_id, named=True)
-        wish = registering.checked(wired.gate, registering.with_login(wish))
-        feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
+        spec = SubscriptionSpec(
+            url, categories_of(categories.splitlines()), request_id=request.state.request_id, named=True
+        )
+        spec = registering.checked(wired.gate, registering.with_login(spec))
+        feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, spec, wired.now())
     except (InvalidUrl, Refusal) as error:
         return _new_page(request, caller, wired, url=url, categories=categories, error=error.detail)
     return RedirectResponse(f"{HERE}/{templates.segment(feed_id)}?done={'subscribed' if is_new else 'known'}", 303)

@@ -39,7 +39,7 @@ def show_sitemaps(
 ) -> Response:
     """The watched sitemaps without the parts of indexes, the parts below one of them, or the failing sitemaps."""
     filters = {"source": source.strip(), "host": host.strip().lower(), "root": root, "failing": int(failing)}
-    wanted = watched.Wanted(
+    wanted = watched.SitemapFilter(
         source=source.strip() or None,
         host=host.strip() or None,
         root=root or None,

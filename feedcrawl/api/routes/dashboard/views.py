@@ -20,9 +20,9 @@ from feedcrawl.api.pages import templates
 from feedcrawl.api.pages.route import PageRoute, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain.articles.fields import ArticleFields
-from feedcrawl.domain.articles.query import Wanted
+from feedcrawl.domain.articles.query import ArticleFilter
 from feedcrawl.domain.cadence.reasons import duration
-from feedcrawl.domain.frontier.selection import Wanted as WantedTasks
+from feedcrawl.domain.frontier.selection import TaskFilter as WantedTasks
 from feedcrawl.domain.frontier.statistics import WHY, Lateness
 from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.operations.counters import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
@@ -133,7 +133,9 @@ def show_articles(
         stored = wired.articles.stored([hit.document["uid"] for hit in matches.hits])
         values: dict[str, object] = {"hits": matches.hits, "stored": stored}
     else:
-        found = wired.catalogue.page(Wanted(host=named["host"], category=named["category"]), wired.now(), before=place)
+        found = wired.catalogue.page(
+            ArticleFilter(host=named["host"], category=named["category"]), wired.now(), before=place
+        )
         after, values = found.next, {"found": found}
     later = f"/dashboard/articles{templates.query(**filters, cursor=cursor_of(after))}" if after else ""
     page = context(request, wired.now(), caller, "/dashboard/articles")

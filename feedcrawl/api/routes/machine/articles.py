@@ -17,7 +17,7 @@ from feedcrawl.api.outfeeds import Form, outfeed
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.api.problems import answers
 from feedcrawl.domain.articles.outfeeds import ATOM_TYPE, JSON_TYPE
-from feedcrawl.domain.articles.query import OUTLINE, Wanted
+from feedcrawl.domain.articles.query import OUTLINE, ArticleFilter
 from feedcrawl.domain.articles.records import ArticleRecord
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
@@ -93,7 +93,7 @@ def list_articles(
         return shown(request, {"articles": [_listed(hit) for hit in matches.hits]}, after)
     if source is not None:
         raise Refusal("search_empty", "source is a filter of a search: give q too, or host instead")
-    wanted = Wanted(None if since is None else since.timestamp(), feed, host, language, category)
+    wanted = ArticleFilter(None if since is None else since.timestamp(), feed, host, language, category)
     found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit)
     return shown(request, {"articles": found.articles}, found.next)
 
@@ -116,12 +116,12 @@ def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
 
 def _publisher(
     form: Form, request: Request, wired: Wired, *, cursor: Cursor = None, limit: Limit = 50
-) -> Callable[[Wanted, tuple[str, str]], Response]:
+) -> Callable[[ArticleFilter, tuple[str, str]], Response]:
     """Renders a page of the wanted articles as a feed with this name and query, without the articles that their
     publishers have withdrawn.
     """
 
-    def publish(wanted: Wanted, feed: tuple[str, str]) -> Response:
+    def publish(wanted: ArticleFilter, feed: tuple[str, str]) -> Response:
         page = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
         kept = [article for article in page.articles if "deleted_at" not in article]
         return outfeed(request, wired.config, feed, kept, page.next, form=form)
@@ -129,7 +129,7 @@ def _publisher(
     return publish
 
 
-Publish = Annotated[Callable[[Wanted, tuple[str, str]], Response], Depends(_publisher)]
+Publish = Annotated[Callable[[ArticleFilter, tuple[str, str]], Response], Depends(_publisher)]
 
 
 @published.get(
@@ -145,7 +145,7 @@ def articles_as_feed(
 ) -> Response:
     """The articles of a set of feeds, of a category or of a source as a feed, with their HTML, the newest first."""
     ids = frozenset(filter(None, feeds.split(","))) if feeds is not None else None
-    wanted = Wanted(category=category, feeds=ids, source=source, sources=wired.current_sources())
+    wanted = ArticleFilter(category=category, feeds=ids, source=source, sources=wired.current_sources())
     whose = {"feeds": feeds, "category": category, "source": source}
     query = urlencode({name: value for name, value in whose.items() if value})
     return publish(wanted, (query or "articles", f"?{query}" if query else ""))
@@ -159,7 +159,7 @@ def articles_as_feed(
 )
 def category_as_feed(name: Annotated[str, Path(min_length=1, max_length=MAX_CATEGORY)], publish: Publish) -> Response:
     """The articles of a category as a feed, with their HTML, the most recently fetched first."""
-    return publish(Wanted(category=name), (name, ""))
+    return publish(ArticleFilter(category=name), (name, ""))
 
 
 @published.get(
@@ -175,4 +175,4 @@ def source_as_feed(
     sources = wired.current_sources()
     if name not in sources:
         raise Refusal("no_such_source", f"there is no source {name[:80]!r}")
-    return publish(Wanted(source=name, sources=sources), (name, ""))
+    return publish(ArticleFilter(source=name, sources=sources), (name, ""))

@@ -24,7 +24,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.services.articles.collections import NAME
 
 if TYPE_CHECKING:
-    from feedcrawl.services.articles.collections import Held
+    from feedcrawl.services.articles.collections import Member
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 
@@ -66,7 +66,7 @@ class NewCollection(BaseModel):
 @router.get("", operation_id="list_collections", responses={200: _ALL})
 def list_collections(wired: Wired, caller: Reader) -> Response:
     """The caller's collections. Each caller has a collection `default`."""
-    return JSONResponse({"collections": wired.shelves.all(caller.actor)})
+    return JSONResponse({"collections": wired.collection_service.all(caller.actor)})
 
 
 @router.post(
@@ -77,28 +77,28 @@ def list_collections(wired: Wired, caller: Reader) -> Response:
 )
 def make_collection(body: NewCollection, wired: Wired, caller: Writer) -> Response:
     """Creates a collection; 409 if the caller has one of this name."""
-    made = wired.shelves.make(caller.actor, body.name, wired.now())
+    made = wired.collection_service.make(caller.actor, body.name, wired.now())
     return JSONResponse(made, 201, {"Location": f"{router.prefix}/{body.name}"})
 
 
 @router.delete("/{name}", status_code=204, operation_id="drop_collection", responses=answers(404, 409))
 def drop_collection(name: Name, wired: Wired, caller: Writer) -> None:
     """Deletes a collection. Articles in no other collection are kept for their remaining lifetime."""
-    wired.shelves.drop(caller.actor, name)
+    wired.collection_service.drop(caller.actor, name)
 
 
 @router.put("/{name}/articles/{uid}", status_code=204, operation_id="hold_article", responses=answers(404))
 def hold_article(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
     """Puts a stored article into a collection. For a page that is not stored yet use `POST /media/from_url`."""
     wired.media.hold(uid, caller.actor, name, wired.now())
-    wired.publisher.held(name)
+    wired.publisher.collection_changed(name)
 
 
 @router.delete("/{name}/articles/{uid}", status_code=204, operation_id="let_article_go", responses=answers(404))
 def let_article_go(name: Name, uid: Uid, wired: Wired, caller: Writer) -> None:
     """Removes an article, or a page that is not read yet, from a collection."""
-    wired.shelves.take_out(caller.actor, name, uid)
-    wired.publisher.held(name)
+    wired.collection_service.take_out(caller.actor, name, uid)
+    wired.publisher.collection_changed(name)
 
 
 @router.get(
@@ -114,7 +114,7 @@ def collection_as_feed(
     """A collection as an Atom feed or JSON Feed with whole articles, the last added first. Pages that are not read yet
     are left out.
     """
-    page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
+    page = wired.collection_service.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
     found = [held.article for held in page.held if held.article is not None]
     return outfeed(request, wired.config, (name, f"#{request.state.actor}"), found, page.next, form=form)
 
@@ -124,10 +124,10 @@ def get_collection(
     name: Name, request: Request, wired: Wired, caller: Reader, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
     """The contents of a collection, read or not, the last added first; articles without their text."""
-    page = wired.shelves.page(caller.actor, name, before=place_of(cursor), limit=limit)
+    page = wired.collection_service.page(caller.actor, name, before=place_of(cursor), limit=limit)
     return shown(request, {"held": list(map(_held, page.held))}, page.next)
 
 
-def _held(held: Held) -> dict[str, object]:
+def _held(held: Member) -> dict[str, object]:
     record = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
     return {**record, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}

@@ -14,7 +14,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, place_of, shown
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.domain.frontier.dead_letters import DeadLetter, Wanted, age_sec
+from feedcrawl.domain.frontier.dead_letters import DeadLetter, DeadLetterFilter, age_sec
 from feedcrawl.domain.frontier.records import DeadLetterRecord
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.operations import dead_letters
@@ -54,11 +54,11 @@ class Which(BaseModel):
     all: bool = False
     limit: int = Field(dead_letters.NO_LIMIT, ge=1, description="number of dead letters at most, oldest first")
 
-    def wanted(self, now: float) -> Wanted:
+    def wanted(self, now: float) -> DeadLetterFilter:
         """The conditions; Refusal (`say_which` `bad_age`)."""
         found = _wanted(now, self.reason, self.host, self.older_than, self.newer_than)
-        found = Wanted(found.reason, found.host, found.before, found.after, frozenset(self.names))
-        if found == Wanted() and not self.all:
+        found = DeadLetterFilter(found.reason, found.host, found.before, found.after, frozenset(self.names))
+        if found == DeadLetterFilter() and not self.all:
             raise Refusal("say_which", 'give a condition, or {"all": true} for every letter')
         return found
 
@@ -108,9 +108,11 @@ def drop_dead_letters(body: Which, wired: Wired) -> Response:
     return JSONResponse({"dropped": wired.dead_letter_service.drop(body.wanted(wired.now().timestamp()), body.limit)})
 
 
-def _wanted(now: float, reason: str | None, host: str | None, older: str | None, newer: str | None) -> Wanted:
+def _wanted(now: float, reason: str | None, host: str | None, older: str | None, newer: str | None) -> DeadLetterFilter:
     before = now - age_sec(older) if older else None
-    return Wanted(reason or None, host.lower() if host else None, before, now - age_sec(newer) if newer else None)
+    return DeadLetterFilter(
+        reason or None, host.lower() if host else None, before, now - age_sec(newer) if newer else None
+    )
 
 
 def _public(dead_letter: DeadLetter) -> dict[str, object]:

@@ -71,7 +71,7 @@ async def read_events(
 
 
 class _Stream(StreamingResponse):
-    """A stream that has a place while it is open; ComeAgain (`too_many_streams`) instead of its first byte."""
+    """A stream that has a place while it is open; RetryLater (`too_many_streams`) instead of its first byte."""
 
     def __init__(self, pieces: AsyncIterator[bytes], request: Request, caller: Caller) -> None:
         super().__init__(pieces, media_type=SSE, headers={"Cache-Control": "no-store"})

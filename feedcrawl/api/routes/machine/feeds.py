@@ -24,8 +24,8 @@ from feedcrawl.domain.subscriptions.access import MAX_HEADERS, header
 from feedcrawl.domain.subscriptions.listed import MAX_AGENT, MAX_CATEGORIES, categories_of
 from feedcrawl.domain.subscriptions.published import FeedRecord, JournalLineRecord, WhyRecord
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.domain.subscriptions.statistics import statistics_of
-from feedcrawl.domain.subscriptions.wishes import Wish
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.subscriptions import discovery, lineage, listing, registering, stored_entries
 from feedcrawl.services.subscriptions.explanations import explained
@@ -180,7 +180,7 @@ def list_feeds(
     If few feeds match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
     """
-    wanted = listing.Wanted(category or None, source or None, host or None, failing)
+    wanted = listing.FeedFilter(category or None, source or None, host or None, failing)
     found, following = listing.page(wired.registry, wanted, place_of(cursor), limit)
     return shown(request, {"feeds": [_public(wired.config, feed) for feed in found]}, following)
 
@@ -206,9 +206,11 @@ def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
     wired.imports.check_room()
     settings = {**body.given(), **({"backfill": True} if body.backfill else {})}
     title = settings.pop("title", None)
-    wish = Wish(body.url, categories_of(body.categories), title, settings, request.state.request_id, named=True)
-    wish = registering.checked(wired.gate, registering.with_login(wish, body.login() or ()))
-    feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, wish, wired.now())
+    spec = SubscriptionSpec(
+        body.url, categories_of(body.categories), title, settings, request.state.request_id, named=True
+    )
+    spec = registering.checked(wired.gate, registering.with_login(spec, body.login() or ()))
+    feed_id, is_new = registering.subscribe(wired.registry, wired.frontier, spec, wired.now())
     feed = listing.one(wired.registry, feed_id)
     headers = {"Location": f"{router.prefix}/{feed_id}"}
     return JSONResponse(_public(wired.config, feed), 201 if is_new else 200, headers)

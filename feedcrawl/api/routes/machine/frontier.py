@@ -16,7 +16,7 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.records import TaskRecord
-from feedcrawl.domain.frontier.selection import Wanted
+from feedcrawl.domain.frontier.selection import TaskFilter
 from feedcrawl.domain.frontier.statistics import WHY
 from feedcrawl.domain.frontier.statistics_records import DueFrontierRecord, HostRecord
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY, Kind, Origin
@@ -114,9 +114,9 @@ def conditions(
     fetched_before: Annotated[Moment | None, Query()] = None,
     next_fetch_after: Annotated[Moment | None, Query()] = None,
     next_fetch_before: Annotated[Moment | None, Query()] = None,
-) -> Wanted:
+) -> TaskFilter:
     """The conditions that a query sets."""
-    return Wanted(
+    return TaskFilter(
         host=host and host.lower(),
         source=source,
         status=status,
@@ -145,7 +145,7 @@ def conditions(
 def list_urls(
     request: Request,
     wired: Wired,
-    wanted: Annotated[Wanted, Depends(conditions)],
+    wanted: Annotated[TaskFilter, Depends(conditions)],
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -173,7 +173,7 @@ def list_urls(
 )
 def import_urls(body: Urls, wired: Wired) -> Response:
     """Enqueues pages to fetch as articles. Each URL is judged separately: a refused URL does not affect others."""
-    wanted = imports.Wanted(body.category, body.priority, body.again)
+    wanted = imports.UrlOptions(body.category, body.priority, body.again)
     return JSONResponse({"urls": wired.imports.queue_urls(body.urls, wanted)}, 202)
 
 
@@ -197,7 +197,7 @@ async def import_file_of_urls(
 ) -> Response:
     """The same with a file: one URL per line; empty lines and lines that begin with `#` are ignored."""
     lines = imports.lines_of(decode(await request.body()).text)
-    wanted = imports.Wanted(category, priority, again)
+    wanted = imports.UrlOptions(category, priority, again)
     return JSONResponse({"urls": await run_in_threadpool(wired.imports.queue_urls, lines, wanted)}, 202)
 
 

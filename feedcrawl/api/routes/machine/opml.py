@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from feedcrawl.domain.operations.import_jobs import ImportJob
-    from feedcrawl.domain.subscriptions.wishes import Refused
+    from feedcrawl.domain.subscriptions.specs import Refused
     from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])
@@ -150,13 +150,13 @@ async def take_list(
 ) -> Imported:
     """Subscribes to the feeds of a list, or begins the job that does. Raises the refusals of `read_feeds`."""
     feeds = await run_in_threadpool(wired.imports.read_feeds, body, categories, request.state.request_id)
-    if len(feeds.wishes) <= AT_ONCE:
+    if len(feeds.specs) <= AT_ONCE:
         ids, refused = await run_in_threadpool(wired.imports.import_now, feeds)
-        return Imported(len(feeds.wishes), feeds.left_out, ids, refused)
+        return Imported(len(feeds.specs), feeds.left_out, ids, refused)
     job = await run_in_threadpool(wired.imports.new_job, feeds)
     jobs: Jobs = request.app.state.jobs
     jobs.start(caller.token_id or caller.actor, wired.imports.import_steps(job, feeds))
-    return Imported(len(feeds.wishes), feeds.left_out, job=job)
+    return Imported(len(feeds.specs), feeds.left_out, job=job)
 
 
 @router.get(

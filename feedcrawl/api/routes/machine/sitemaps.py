@@ -18,7 +18,7 @@ from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of
 from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord, SitemapWhyRecord
-from feedcrawl.domain.subscriptions.wishes import Wish
+from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.services.sites import watched, watching
 from feedcrawl.services.subscriptions import listing
@@ -64,7 +64,7 @@ def list_sitemaps(
     If few sitemaps match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
     """
-    wanted = watched.Wanted(category, source, host, str(root) if root else None, parts, failing)
+    wanted = watched.SitemapFilter(category, source, host, str(root) if root else None, parts, failing)
     found, following = listing.page(wired.sitemaps, wanted, place_of(cursor), limit)
     return shown(request, {"sitemaps": [watched.public(each, wired.config) for each in found]}, following)
 
@@ -83,7 +83,7 @@ def watch(body: NewSitemap, wired: Wired) -> Response:
     """Watches a sitemap. It is due at once; the crawl requests it, the API itself requests nothing."""
     url = wired.gate.passed(with_scheme(body.url))
     is_new = watched.find(wired.sitemaps, url) is None
-    wanted, refused = watching.wished([Wish(url, categories_of(body.categories))], wired.now())
+    wanted, refused = watching.sitemaps_from([SubscriptionSpec(url, categories_of(body.categories))], wired.now())
     if refused:
         raise Refusal(refused[0].code, refused[0].detail)
     ids = watching.watch(wired.sitemaps, wired.frontier, wanted)

@@ -14,7 +14,7 @@ OPEN_SEC: Final = 60
 LIFE_SEC: Final = 86_400
 
 
-class Answers:
+class CachedResponses:
     """Cached responses by name, as text that the caller encodes. Methods may raise StoreUnavailable."""
 
     def __init__(self, client: Client) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SubscriptionSpec:
     """A feed to subscribe: its URL as written, its categories, and further settings.
 
     `named`: True if an operator named the URL; False for a URL from a list or a page. `fields` are fields of a
