@@ -23,6 +23,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.figures.embeds import show_embeds
 from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, MATH_TAGS, settle_formulas
 from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
+from feedcrawl.domain.figures.posts import settle_posts
 from feedcrawl.domain.markup import drop, parse_html
 from feedcrawl.domain.text import BLOCKS, is_unknown
 
@@ -74,13 +75,14 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
     if tree is not None:
         show_images(tree)
         settle_formulas(tree)
+        settle_posts(tree)
     return clean_tree(tree, base_url=base_url, image_proxy=image_proxy) if tree is not None else ""
 
 
 def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = None) -> str:
     """The harmless content of a parsed fragment, as `clean_html`, without the element itself; changes the tree.
 
-    Its pictures and formulas must have been settled (`domain.figures`).
+    Its pictures, formulas and posts must have been settled (`domain.figures`).
     """
     _limit_depth(tree)
     show_embeds(tree)

@@ -37,6 +37,8 @@ _KNOWN = BLOCKS | UNSEEN | {
     "option", "output", "picture", "q", "rb", "rp", "rt", "rtc", "ruby", "s", "samp", "semantics", "slot", "small",
     "span", "strike", "strong", "sub", "sup", "td", "th", "time", "tt", "u", "var", "wbr", *MATH_TAGS,
 }  # fmt: skip
+QUOTED = "data-quotation"
+"""The attribute of a frame with the words of a post (`domain.figures.posts`), line by line; empty for no words."""
 _SHOWN_APART = frozenset({"audio", "button", "canvas", "embed", "iframe", "input", "object", "select", "video"})
 _CELLS = frozenset({"td", "th"})
 _PLAIN = frozenset({"a", "b", "em", "i", "span", "strong"})  # these neither end a line nor hide text
@@ -78,8 +80,8 @@ def canonical_text(tree: _Element, *, captions: bool = True) -> str:
     """The readable text of an element, one line per block.
 
     List items begin with "- ", the cells of a table row are joined by " | ", preformatted text keeps its lines and
-    their indentation. Scripts, styles, controls and media have no text; captions and picture figures only with
-    `captions`.
+    their indentation. Scripts, styles, controls and media have no text; captions, picture figures and posts
+    only with `captions`.
     """
     return "\n".join(_Writer(captions=captions).write(tree))
 
@@ -156,6 +158,9 @@ class _Writer:
             elif tag == "pre":
                 self._verbatim += 1
         elif tag in UNSEEN or not isinstance(tag, str):
+            if self._captions and tag == "iframe" and (quoted := element.get(QUOTED)):
+                self._end_line()
+                self.lines += filter(None, map(fold, quoted.splitlines()))
             if tag in _SHOWN_APART:
                 self._pieces.append(" ")
             return False

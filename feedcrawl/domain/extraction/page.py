@@ -15,6 +15,7 @@ from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.structured import Thing, article_of, is_article, read_things
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
+from feedcrawl.domain.figures.posts import settle_posts
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.http.sniffing import is_no_text, kind_of
 from feedcrawl.domain.markup import parse_html
@@ -125,6 +126,7 @@ def read_page(html: bytes | str, url: str) -> Page:
     _unwrap_stories(tree)
     show_images(tree)
     settle_formulas(tree)
+    settle_posts(tree)
     things = read_things(tree)
     return Page(
         url=url,

@@ -9,9 +9,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from lxml.etree import SubElement
 from lxml.html import Element
 
 from feedcrawl.domain.figures.images import UNWRITABLE
+from feedcrawl.domain.text import QUOTED
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -35,15 +37,17 @@ _PROVIDERS = {
 }  # fmt: skip
 _ONLY_PATHS = {"google.com": "/maps", "facebook.com": "/plugins/", "twitter.com": "/"}
 _NO_POST = re.compile(r"/plugins/(?:like|share|page|follow|comments|likebox)|/widgets/(?:follow|tweet_button)")
+_WEB = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 _YOUTUBE = re.compile(r"/(?:embed|v|shorts|live)/([\w-]{6,})")
 _VIMEO = re.compile(r"^/video/(\d+)")
 
 
 class Embed(NamedTuple):
-    """The URL that shows or plays an embedded player, post or media file, and its title."""
+    """The URL that shows or plays an embedded player, post or media file, its title, and the lines of a post."""
 
     url: str
     title: str
+    words: tuple[str, ...] = ()
 
 
 def embed_of(element: HtmlElement) -> Embed | None:
@@ -59,25 +63,43 @@ def embed_of(element: HtmlElement) -> Embed | None:
         if source.startswith("blob:"):
             return None
         return Embed(source, title or _file_name(source))
+    if (words := element.get(QUOTED)) is not None:
+        return Embed(source, title or _file_name(source), tuple(words.splitlines())) if _WEB.match(source) else None
     provider = _provider(source)
     return Embed(_page_of(source), title or _PROVIDERS[provider]) if provider else None
 
 
 def show_embeds(tree: HtmlElement) -> None:
-    """Replace each embedded player of a known site by a figure with a link and its title; remove all others."""
+    """Replace each player and post of a known site by a figure with a link and its title; remove all others.
+
+    The words of a post stay as a quotation, with the link as its caption.
+    """
     for element in list(tree.iter(*EMBEDS)):
         if element.getparent() is None:
             continue
         embed = embed_of(element)
         if embed is None:
             continue
-        link = Element("a", href=embed.url)
-        link.text = embed.title
-        figure = link if _in_figure(element) else Element("figure")
-        if figure is not link:
-            figure.append(link)
+        figure = _figure(embed, is_inner=_in_figure(element))
         figure.tail = element.tail
         element.getparent().replace(element, figure)
+
+
+def _figure(embed: Embed, *, is_inner: bool) -> HtmlElement:
+    """What stands for an embedded thing, without a figure of its own if `is_inner`."""
+    link = Element("a", href=embed.url)
+    link.text = embed.title
+    if is_inner and not embed.words:
+        return link
+    figure = Element("div" if is_inner else "figure")
+    if not embed.words:
+        figure.append(link)
+        return figure
+    quotation = SubElement(figure, "blockquote", cite=embed.url)
+    for line in embed.words:
+        SubElement(quotation, "p").text = line
+    SubElement(figure, "p" if is_inner else "figcaption").append(link)
+    return figure
 
 
 def _in_figure(element: HtmlElement) -> bool:

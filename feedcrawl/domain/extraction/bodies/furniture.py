@@ -39,7 +39,7 @@ _CONSENT = re.compile(
 _is_consent = in_names(
     _CONSENT, "cookie", "consent", "cmp", "onetrust", "didomi", "usercentrics", "truste", "osano", "iubenda"
 )
-_OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social"})
+_OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social", "tweet"})
 _OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
 POSTS = frozenset({"comment", "commentlist", "comments"})
 """What names furniture elsewhere, and the posts of a thread."""

@@ -38,6 +38,7 @@ from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
+from feedcrawl.domain.figures.posts import settle_posts
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text, text_of
 
@@ -203,6 +204,7 @@ def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ())
         return None
     show_images(document)
     settle_formulas(document)
+    settle_posts(document)
     drop_headline(document, titles)
     return _candidate(rung, document)
 
