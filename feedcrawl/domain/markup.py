@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 MAX_ATTRIBUTES = 500
+MATH_TAGS = frozenset({
+    "math", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom",
+    "mprescripts", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd",
+    "mtext", "mtr", "munder", "munderover", "none",
+})  # fmt: skip
+"""The elements of presentation MathML (https://www.w3.org/TR/mathml-core/)."""
 
 _OF_HEAD = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}

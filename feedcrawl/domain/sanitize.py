@@ -21,10 +21,10 @@ from feedcrawl.domain import urls
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.figures.embeds import show_embeds
-from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, MATH_TAGS, settle_formulas
+from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, settle_formulas
 from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
 from feedcrawl.domain.figures.posts import settle_posts
-from feedcrawl.domain.markup import drop, parse_html
+from feedcrawl.domain.markup import MATH_TAGS, drop, parse_html
 from feedcrawl.domain.text import BLOCKS, is_unknown
 
 if TYPE_CHECKING:

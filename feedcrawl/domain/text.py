@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from feedcrawl.domain.figures.formulas import MATH_TAGS
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import MATH_TAGS, parse_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.figures.formulas import MATH_TAGS
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import MATH_TAGS, parse_html
 from feedcrawl.domain.sanitize import MAX_DEPTH, clean_html, safe_url
 
 BASE = "https://news.example/2026/a.html"

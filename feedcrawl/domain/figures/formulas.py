@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.markup import MATH_TAGS
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-MATH_TAGS = frozenset({
-    "math", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom",
-    "mprescripts", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd",
-    "mtext", "mtr", "munder", "munderover", "none",
-})  # fmt: skip
 MATH_ATTRIBUTES = {
     "math": {"display"},
     "mi": {"mathvariant"},
