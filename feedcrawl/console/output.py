@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
+from feedcrawl.console.folding import folded
 from feedcrawl.domain.secrets import without_secrets
 from feedcrawl.hints import program
 
@@ -26,9 +28,20 @@ def printable(value: object) -> str:
 
 
 def write(*lines: str) -> None:
-    """Writes lines to standard output, made printable."""
+    """Writes lines to standard output, made printable, and folded if a terminal is narrower."""
     for line in lines:
-        sys.stdout.write(f"{printable(line)}\n")
+        write_folded(printable(line), sys.stdout)
+
+
+def write_folded(line: str, stream: TextIO) -> None:
+    """Writes a printable line; on a terminal in as many lines as it needs, in a pipe whole."""
+    width = terminal_width(stream)
+    stream.writelines(f"{part}\n" for part in ((line,) if width is None else folded(line, width)))
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """Columns of the terminal that a stream writes to; None if it is a pipe or a file."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def write_json(value: object) -> None:
@@ -48,5 +61,5 @@ def brief(value: object, longest: int) -> str:
 
 
 def say(command: str, sentence: str) -> None:
-    """Writes a line to standard error; line breaks in quoted text are escaped."""
-    sys.stderr.write(f"{program()} {command}: {printable(sentence)}\n")
+    """Writes a sentence to standard error; line breaks in quoted text are escaped."""
+    write_folded(f"{program()} {command}: {printable(sentence)}", sys.stderr)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len, chop_cells
 
-from feedcrawl.console.output import printable
+from feedcrawl.console.output import printable, terminal_width
 from feedcrawl.domain.operations.display import shortened
 
 if TYPE_CHECKING:
@@ -27,10 +26,11 @@ def write_table(names: Sequence[str], rows: Iterable[Sequence[object]], *, cut: 
     """Writes a row per line; text from the web is shown as text, without control characters.
 
     On a terminal, the cells of the columns `cut` are shortened in their middle, so that each row is one line; where
-    the others are too wide as well, their cells go on in further lines.
+    the others are too wide as well, their cells go on in further lines, and a row of too many columns is a list.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
-    sys.stdout.writelines(f"{line}\n" for line in lines_of(names, cells, cut, terminal_width() or _PIPE_WIDTH))
+    width = terminal_width(sys.stdout) or _PIPE_WIDTH
+    sys.stdout.writelines(f"{line}\n" for line in lines_of(names, cells, cut, width))
 
 
 def lines_of(names: Sequence[str], cells: Sequence[Sequence[str]], cut: Sequence[str], width: int) -> Iterator[str]:
@@ -44,12 +44,24 @@ def lines_of(names: Sequence[str], cells: Sequence[Sequence[str]], cut: Sequence
     if sum(widths) + _GAP * (len(names) - 1) > width:
         widest = fitting(names, shown, names, width)
         widths = [min(size, widest[name]) for name, size in zip(names, widths, strict=True)]
+    if sum(widths) + _GAP * (len(names) - 1) > width:
+        yield from _as_lists(names, cells)
+        return
     yield ""
     yield from _lines(names, widths)
     yield "─" * min(width, sum(widths) + _GAP * (len(names) - 1))
     for row in shown:
         yield from _lines(row, widths)
     yield ""
+
+
+def _as_lists(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Each row as a list of its cells, a line for each with the name of its column."""
+    longest = max(map(_width, names))
+    yield ""
+    for row in rows:
+        yield from (f"{name:<{longest}}  {cell}".rstrip() for name, cell in zip(names, row, strict=True))
+        yield ""
 
 
 def _widths(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
@@ -73,11 +85,6 @@ def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     for parts in zip_longest(*folded, fillvalue=""):
         padded = (part + " " * (size - _width(part)) for part, size in zip(parts, widths, strict=True))
         yield (" " * _GAP).join(padded).rstrip()
-
-
-def terminal_width() -> int | None:
-    """Columns of the terminal on standard output; None if it is a pipe or a file."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], cut: Sequence[str], width: int) -> dict[str, int]:

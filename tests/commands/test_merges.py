@@ -51,7 +51,7 @@ def test_joins_are_undone_one_by_one(merges: Call, redis_client: redis.Redis) ->
     assert code == 0
     assert [line.split(":")[0] for line in out.splitlines()] == [f"{url_uid(B)} restored", f"{url_uid(C)} restored"]
     assert redis_client.hget(f"rss:article_canonical:{url_uid(C)}", "status") == "success"
-    assert merges("list") == (0, "", "")
+    assert merges("list") == (0, "", "scrapy merges: no articles have been merged\n")
     assert merges("list", "--json")[1] == "[]\n"
 
 

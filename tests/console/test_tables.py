@@ -52,6 +52,21 @@ def test_a_text_is_cut_in_its_middle(text: str, longest: int, expected: str) -> 
             80,
             ["title       n", "─────────────", "新しい記事  1", "ab          2"],
         ),
+        (  # more columns than a terminal has room for
+            ("host", "delay_sec", "waits"),
+            [["a.test", "1", "its turn"], ["a.co", "2", "-"]],
+            (),
+            20,
+            [
+                "host       a.test",
+                "delay_sec  1",
+                "waits      its turn",
+                "",
+                "host       a.co",
+                "delay_sec  2",
+                "waits      -",
+            ],
+        ),
         (
             ("url", "n"),
             [["https://a.test/feed", "1"]],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, UNUSABLE, brief, printable, say
+from feedcrawl.console.output import DONE, UNUSABLE, brief, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.domain.articles.replays import CaptureFilter, moment
 from feedcrawl.services.subscriptions import finding
@@ -46,13 +46,13 @@ async def _replay(wired: Wiring, wanted: CaptureFilter, feed_id: str | None, opt
             counts.update({"written": 1} if each.written else {})
             counts.update(f"changed {name}" for name in each.changes)
             if opts.json:
-                _say(json.dumps(asdict(each), ensure_ascii=False))
+                sys.stdout.write(f"{json.dumps(asdict(each), ensure_ascii=False)}\n")
             elif each.outcome not in SILENT:
-                _say(*map(printable, lines(each)))
+                write(*lines(each))
     finally:
         await wired.parsers.close()
     totals = dict(sorted(counts.items()))
-    _say(json.dumps(totals) if opts.json else ", ".join(f"{count} {name}" for name, count in totals.items()))
+    write(json.dumps(totals) if opts.json else ", ".join(f"{count} {name}" for name, count in totals.items()))
     return counts
 
 
@@ -80,8 +80,3 @@ def _feed_id(wired: Wiring, name: str | None) -> str | None:
         return None
     feed = finding.find(wired.registry, name)
     return name if feed is None else feed.id
-
-
-def _say(*lines: str) -> None:
-    for each in lines:
-        sys.stdout.write(f"{each}\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, json_array, write
+from feedcrawl.console.output import DONE, json_array, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.hints import program
 from feedcrawl.wiring import Wiring
@@ -25,6 +25,8 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         case [] | ["list"]:
             found = wired.merges.last(opts.limit)
             write(*(json_array(found).splitlines() if opts.json else map(line, found)))
+            if not (found or opts.json):
+                say("merges", "no articles have been merged")
         case ["show", wanted]:
             merge = wired.merges.find(wanted)
             write(*([json.dumps(merge)] if opts.json else details(merge)))

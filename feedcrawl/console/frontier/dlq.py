@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, UNUSABLE, printable, say
+from feedcrawl.console.output import DONE, UNUSABLE, printable, say, write
 from feedcrawl.console.stores import on
 from feedcrawl.domain.frontier.dead_letters import DeadLetterFilter, age_sec, payload_of
 from feedcrawl.wiring import Wiring
@@ -42,9 +42,13 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         came = wired.dead_letter_service.replay(wanted, limit)
         count = came.replayed
         _write_counts({"replayed": count, "refused": came.refused}, as_json=opts.json)
-    if names and not count:
-        say("dlq", f"no dead letter is that of {', '.join(names)}")
+    if not count and (names or not opts.json):
+        say("dlq", f"no dead letter is that of {', '.join(names)}" if names else _none(wanted))
     return UNUSABLE if names and not count else DONE
+
+
+def _none(wanted: DeadLetterFilter) -> str:
+    return "there are no dead letters" if wanted == DeadLetterFilter() else "no dead letter meets these conditions"
 
 
 def _wanted(names: list[str], opts: Namespace, now: float) -> DeadLetterFilter:
@@ -85,14 +89,17 @@ def _write_array(found: Iterable[DeadLetter]) -> int:
 def _write_lines(found: Iterable[DeadLetter], *, whole: bool) -> int:
     count = 0
     for dead_letter in found:
-        sys.stdout.write(_pretty(dead_letter) if whole else _line(dead_letter))
+        if whole:
+            sys.stdout.write(_pretty(dead_letter))
+        else:
+            write(_line(dead_letter))
         count += 1
     return count
 
 
 def _line(dead_letter: DeadLetter) -> str:
     at = datetime.fromtimestamp(dead_letter.at, UTC).strftime("%Y-%m-%d %H:%MZ")
-    return "  ".join((at, printable(dead_letter.reason).ljust(18), printable(dead_letter.name))) + "\n"
+    return "  ".join((at, printable(dead_letter.reason).ljust(18), printable(dead_letter.name)))
 
 
 def _pretty(dead_letter: DeadLetter) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, UNUSABLE, printable, write_json
+from feedcrawl.console.output import DONE, UNUSABLE, printable, write, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.console.tables import write_table
 from feedcrawl.domain.dates import parse_date
@@ -82,7 +81,7 @@ def _show_statistics(statistics: FrontierStatistics, *, as_json: bool) -> None:
     write_table(("lane", "hosts (delayed: tasks)", "number"), places)
     rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(statistics.lateness.items())]
     write_table(("lane", "taken", "mean s late", "half within s", "99 % within s"), rows)
-    sys.stdout.write(f"{statistics.leased} in the hands of workers\n")
+    write(f"{statistics.leased} in the hands of workers")
 
 
 def _late(late: Lateness) -> Sequence[str]:
@@ -108,11 +107,11 @@ def _explain(wired: Stores, hosts: Sequence[HostStatistics], *, as_json: bool) -
         paced = [each for each in (host, host.domain) if each is not None]
         rows = [[_text(value) for value in paced_record(each).values()] for each in paced]
         write_table(tuple(paced_record(host)), rows)
-        sys.stdout.write(f"{printable(host.name)}: {WHY[host.waits_for]}\n")
+        write(f"{host.name}: {WHY[host.waits_for]}")
         for each in robots:
             fault = f"{each['origin']}/robots.txt fails since {each['failing_since']} ({each['reason']})"
             then = f"its pages wait until {each['wait_until']}, then robots.txt counts as: {each['then']} all"
-            sys.stdout.write(f"{printable(fault)}: {then}\n")
+            write(f"{fault}: {then}")
 
 
 def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> None:
@@ -121,7 +120,7 @@ def _show_urls(cursor: int, rows: Sequence[TaskRecord], *, as_json: bool) -> Non
         return
     write_table(SHOWN, [[_text(row[name]) for name in SHOWN] for row in rows])
     if cursor:
-        sys.stdout.write(f"more: --cursor {cursor}\n")
+        write(f"more: --cursor {cursor}")
 
 
 def _text(value: object) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, UNUSABLE, say
+from feedcrawl.console.output import DONE, UNUSABLE, say, write
 
 PROJECT_FILE = "[settings]\ndefault = feedcrawl.settings\n"
 
@@ -23,5 +22,5 @@ def run(args: list[str]) -> int:
     except FileExistsError:
         say("init", f"{path.resolve()} exists: this folder is a project already")
         return UNUSABLE
-    sys.stdout.write(f"{path.resolve()} names feedcrawl's settings; data are kept in {Path.cwd() / 'data'}\n")
+    write(f"{path.resolve()} names feedcrawl's settings; data are kept in {Path.cwd() / 'data'}")
     return DONE

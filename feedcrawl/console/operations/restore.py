@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE
+from feedcrawl.console.output import DONE, write
 from feedcrawl.console.stores import on
 from feedcrawl.wiring import Wiring
 
@@ -24,15 +23,15 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         )
     if opts.accept:
         wired.generation.accept()
-        sys.stdout.write("the server is taken as it is\n")
+        write("the server is taken as it is")
         return DONE
     if not opts.again and wired.readiness.same_server():
         feeds, sitemaps = wired.registry.count(), wired.sitemaps.count()
-        sys.stdout.write(
+        write(
             f"nothing to restore: the server has the data of this directory ({feeds} feeds, {sitemaps} sitemaps); "
-            "--again restores what is missing all the same\n"
+            "--again restores what is missing all the same"
         )
         return DONE
     came = wired.snapshots.restore(wired.now())
-    sys.stdout.write(f"{came.feeds} feeds, {came.sitemaps} sitemaps and {came.articles} articles are there again\n")
+    write(f"{came.feeds} feeds, {came.sitemaps} sitemaps and {came.articles} articles are there again")
     return DONE

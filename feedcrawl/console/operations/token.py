@@ -59,6 +59,8 @@ def _list(wired: Stores, *, as_json: bool) -> int:
     sys.stdout.writelines(
         json.dumps(dict(zip(names, each, strict=True))) + "\n" if as_json else _row(each) for each in rows
     )
+    if not (rows or as_json):
+        say("token", f"there are no tokens; `{program()} token create NAME` makes one")
     return DONE
 
 

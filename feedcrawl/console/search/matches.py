@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import DONE, FAILED, printable
+from feedcrawl.console.output import DONE, FAILED, printable, say, write_folded
 from feedcrawl.console.stores import on
 from feedcrawl.domain.search.documents import Filters
 from feedcrawl.services.search.searching import MAX_OFFSET, highlights_of
@@ -35,7 +35,13 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     filters = Filters(_since(opts.since), opts.category, opts.source, language=opts.language)
     hits = wired.search.find(" ".join(args), filters, limit=opts.limit).hits
     for hit in hits:
-        sys.stdout.write((_json(hit) if opts.format == "json" else _text(hit)) + "\n")
+        if opts.format == "json":
+            sys.stdout.write(f"{_json(hit)}\n")
+        else:
+            for line in _text(hit):
+                write_folded(line, sys.stdout)
+    if not hits and opts.format != "json":
+        say("search", "no article matches")
     return DONE if hits else FAILED
 
 
@@ -54,11 +60,11 @@ def _json(hit: Hit) -> str:
     return json.dumps({**hit.document, "highlights": highlights_of(hit)}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _text(hit: Hit) -> str:
-    """Title, day and URL, passage, each on a line; on a terminal the words found are bold."""
+def _text(hit: Hit) -> list[str]:
+    """Title, day and URL, passage, each on a line, and an empty line; on a terminal the words found are bold."""
     day = (hit.document["published"] or hit.document["fetched_at"])[:10]
     title = _shown(hit.title) or "(no title)"
-    return f"{title}\n  {day}  {printable(hit.document['canonical_url'])}\n  {_shown(hit.passage)}\n"
+    return [title, f"  {day}  {printable(hit.document['canonical_url'])}", f"  {_shown(hit.passage)}", ""]
 
 
 def _shown(pieces: Iterable[Piece]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.tables import terminal_width, write_table
+from feedcrawl.console.output import terminal_width
+from feedcrawl.console.tables import write_table
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, SHOWN, ordered
 
@@ -52,7 +54,7 @@ def write_feeds(feeds: Sequence[FeedRecord], columns: str | None) -> None:
 
 def _columns(given: str | None) -> list[str]:
     if given is None:
-        width = terminal_width()
+        width = terminal_width(sys.stdout)
         if width is None:
             return ["title", "url", "category", "result", "next", "errors"]
         return ["title", *(["url"] if width >= _WIDE else []), "category", "result", "next"]
@@ -80,7 +82,8 @@ def _cells(feed: FeedRecord) -> dict[str, object]:
 
 def write_sitemaps(sitemaps: Iterable[SitemapPublicRecord]) -> None:
     """Writes a table of sitemaps."""
-    names = [name for name in _SITEMAP_COLUMNS if terminal_width() is None or name not in ("source", "errors")]
+    is_piped = terminal_width(sys.stdout) is None
+    names = [name for name in _SITEMAP_COLUMNS if is_piped or name not in ("source", "errors")]
     rows = [[_sitemap_cells(each)[name] for name in names] for each in sitemaps]
     write_table(names, rows, cut=[name for name in names if name in _CUT])
 

@@ -1,0 +1,44 @@
+"""Lines for a narrow terminal: words stay whole, and only an address that is too long for a line is shortened."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from unicodedata import combining, east_asian_width
+
+from feedcrawl.domain.operations.display import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOOK: Final = re.compile(r"\x1b\[\d*m")
+"""A sequence that makes text bold, and takes no place."""
+_ADDRESS: Final = re.compile(r"\w+://")
+_COLUMN: Final = re.compile(r".*\S {2,}(?=\S)")
+_INDENT: Final = 2
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """The line in as many lines as it needs; those after the first are indented as its last column, or by two."""
+    if _size(line) <= width:
+        yield line
+        return
+    column = _COLUMN.match(line[: width // 2])
+    margin = " " * (_size(column[0]) if column else _INDENT + len(line) - len(line.lstrip()))
+    shown = ""
+    for gap, word in re.findall(r"(\s*)(\S+)", line):
+        longest = width - len(margin)
+        fits = shortened(word, longest) if _ADDRESS.match(word) and _size(word) > longest else word
+        if shown.strip() and _size(shown + gap + fits) > width:
+            yield shown
+            shown = margin + fits
+        else:
+            shown += gap + fits
+    yield shown
+
+
+def _size(text: str) -> int:
+    text = _LOOK.sub("", text)
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
