@@ -49,6 +49,10 @@ LEASED_FOR_EACH = 8
 """The most tasks that a worker leases, for each request that it may send at a time; more would only pile up in memory.
 Tasks that wait for the next turn of their host do not count. With 2, first polls took a third longer.
 """
+MOST_ENDING = 64
+"""The number of tasks whose end is on its way to the store at which no more are taken. Ends are sent 16 at a time: more
+would only wait, each with some 25 KB of objects, and Python keeps the memory that they took.
+"""
 FILES = 4
 """The number of media files in progress at which no more are taken: the body of each is in memory."""
 READY = "frontier_ready"
@@ -252,7 +256,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             self._wake_in(rest)
             return
         room = self._most_leased - len(self.leases.leased) + len(self._waiting_turn)
-        if room < min(self._config.take_batch, self._most_leased // 4):  # the next end of a task wakes the scheduler
+        too_little = room < min(self._config.take_batch, self._most_leased // 4)
+        if too_little or self.leases.ending >= MOST_ENDING:  # the next end of a task wakes the scheduler
             self._taken_at = time.monotonic()
             self._due_at = None
             return

@@ -1,6 +1,7 @@
 """What the engine may rely on: no method raises, nothing is lost, nothing is done twice. The engine is a stand-in."""
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from feedcrawl import wiring
-from feedcrawl.crawl.scheduler import FILES, LEASED_FOR_EACH, FrontierScheduler
+from feedcrawl.crawl.scheduler import FILES, LEASED_FOR_EACH, MOST_ENDING, FrontierScheduler
 from feedcrawl.domain.frontier.tasks import Lease, Task
 from feedcrawl.settings import from_environment
 from feedcrawl.store.frontier.queue import Shard
@@ -403,3 +404,29 @@ def test_a_worker_leases_no_more_tasks_than_it_can_work_on(run: Any) -> None:
         assert leased[0].id not in scheduler.leases.leased
 
     run(body, CONCURRENT_REQUESTS=2)
+
+
+def test_no_task_is_taken_while_many_ends_wait_for_the_store(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body(scheduler: FrontierScheduler, _: Any) -> None:
+        leases, answers = scheduler.leases, threading.Event()
+        end = leases._frontier.end
+
+        def end_later(endings: Any) -> Any:
+            answers.wait(10)
+            return end(endings)
+
+        monkeypatch.setattr(leases._frontier, "end", end_later)
+        leases.enqueue([task(number) for number in range(MOST_ENDING)])
+        await settled()
+        ended = [asyncio.create_task(leases.done_soon(each)) for each in list(leases.leased.values())]
+        await settled()
+        assert (len(ended), leases.ending) == (MOST_ENDING, MOST_ENDING)
+        leases.enqueue([task(MOST_ENDING)])
+        await settled()
+        assert f"t{MOST_ENDING}" not in leases.leased
+        answers.set()
+        await asyncio.gather(*ended)
+        await settled()
+        assert list(leases.leased) == [f"t{MOST_ENDING}"]
+
+    run(body, CONCURRENT_REQUESTS=MOST_ENDING, FEEDCRAWL_TAKE_BATCH=MOST_ENDING)

@@ -71,6 +71,11 @@ class Leases:
         """The number of leased tasks of a kind."""
         return sum(lease.task.kind == kind for lease in self.leased.values())
 
+    @property
+    def ending(self) -> int:
+        """The number of tasks whose end is on its way to the store."""
+        return len(self._ending)
+
     def confirms(self, lease: Lease) -> bool:
         """True if this very lease is still held; checked in the store if this process was suspended beyond the lease's
         time.
