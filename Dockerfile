@@ -16,7 +16,7 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY deploy/constraints.txt deploy/
 COPY feedcrawl feedcrawl
-RUN /opt/feedcrawl/bin/pip install --no-compile -c deploy/constraints.txt '.[api,kafka,otel]'
+RUN /opt/feedcrawl/bin/pip install -c deploy/constraints.txt '.[api,kafka,otel]'
 
 # The API and the relay render nothing: without Playwright their image has neither a browser nor Node.
 FROM build AS build-api
