@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _list_commands(settings: Settings) -> None:
-    """Scrapy's list of commands, or its answer to an unknown one, which name `scrapy`: that works only in a project."""
+    """Scrapy's list of commands, also for an unknown command, with our program's name: `scrapy` needs a project."""
     output = StringIO()
     try:
         with redirect_stdout(output):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _THE_PROJECTS_OWN = frozenset(
     {"ADDONS", "BOT_NAME", "COMMANDS_MODULE", "LOG_LEVEL", "NEWSPIDER_MODULE", "SPIDER_MODULES"}
 )
-"""Settings that say which project this is; the spiders of feedcrawl come beside the project's."""
+"""Settings that identify a project; the spiders of feedcrawl are added to the project's."""
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "SPIDER_MIDDLEWARES")
 _NOT_SETTINGS = frozenset({"TYPE_CHECKING", "PREFIX", "OTHER_PREFIX", "REDIS_ENVIRONMENT"})
 
@@ -32,7 +32,7 @@ class Addon:
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Sets the settings of feedcrawl below those of the project; entries of components are merged by path.
 
-        This early, since Scrapy takes the resolver from the settings of the process and not of the crawler.
+        Done before the crawler exists, since Scrapy reads the resolver from the settings of the process.
         """
         for name, value in project_settings().items():
             if isinstance(value, dict):
@@ -47,11 +47,11 @@ class Addon:
         )
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Sets what follows from our settings at the priority of add-ons, so that `-s` still comes above it."""
+        """Sets the Scrapy settings that follow from ours, at the priority of add-ons, so that `-s` overrides them."""
         config = Config.from_settings(settings)
         derived = {
             "USER_AGENT": user_agent(config.contact),
-            "LOG_LEVEL": config.log_level or "INFO",  # in a project of somebody's own, the log is the project's
+            "LOG_LEVEL": config.log_level or "INFO",  # in another project, the log is the project's
             "DOWNLOAD_TIMEOUT": config.fetch_timeout_sec,
             "REDIRECT_MAX_TIMES": config.max_redirects,
         }
@@ -69,7 +69,7 @@ def project_settings() -> dict[str, object]:
 
 
 def user_agent(contact: str | None) -> str:
-    """The name under which everything is requested from everybody."""
+    """The User-Agent of all requests."""
     return f"feedcrawl/{__version__} (+{contact})" if contact else f"feedcrawl/{__version__}"
 
 

@@ -1,7 +1,7 @@
-"""How a request of ours, or an item, may end besides Scrapy's own exceptions.
+"""Exceptions that end a request or an item, besides Scrapy's own.
 
-Those of requests are IgnoreRequest, so that Scrapy neither retries nor reports them as errors of the downloader;
-`reason` is the code that reaches log, metric and journal unchanged.
+The exceptions of requests are IgnoreRequest, so that Scrapy neither retries nor reports them as errors of the
+downloader; `reason` is the code that reaches log, metric and journal unchanged.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 
 class LeaseLost(DropItem):
-    """The task of an item is in another worker's hands, who does the same; nothing more of this one may be seen."""
+    """Another worker holds the task of an item and repeats its work; this item must not be published."""
 
     def __init__(self, lease: Lease) -> None:
-        super().__init__(f"lease_lost: {lease.task.url} is in another worker's hands")
+        super().__init__(f"lease_lost: another worker holds the task of {lease.task.url}")
 
 
 class AddressRefused(IgnoreRequest):
-    """A request that would have left the public Internet, or was not for a web server. Final: never retried, no
-    failure of the host. `detail` says what was refused.
+    """A request to an address that is not public, or to a port that is no web server's.
+
+    Never retried, and no failure of the host. `detail` names the refused URL, host or address.
     """
 
     reason = "address_refused"
@@ -72,13 +73,13 @@ class BodyRefused(IgnoreRequest):
 
 
 class RobotsBlocked(IgnoreRequest):
-    """robots.txt forbids the URL, or its failure does after the grace."""
+    """robots.txt forbids the URL, or has failed beyond the grace period while FEEDCRAWL_ROBOTS_ON_ERROR is disallow."""
 
     reason = "robots_blocked"
 
 
 class RobotsUnavailable(IgnoreRequest):
-    """robots.txt cannot be had now; the page waits. `failure` is what the fetch of it ended in, status or name."""
+    """robots.txt cannot be fetched now; the page waits. `failure`: the HTTP status, or the name of the failure."""
 
     reason = "robots_unavailable"
 
@@ -88,7 +89,7 @@ class RobotsUnavailable(IgnoreRequest):
 
 
 class CircuitOpen(IgnoreRequest):
-    """The probe of a half-open circuit failed: the host is still away."""
+    """The probe of a half-open circuit failed: the host still does not respond."""
 
     reason = "circuit_open"
 
@@ -117,9 +118,9 @@ class TunnelFailed(OSError):
 
 
 class RobotsElsewhere(IgnoreRequest):
-    """robots.txt leads to another host, whose turn is waited for: meanwhile the page gives back its own.
+    """robots.txt redirects to another host: the page gives its turn back while that host's turn is awaited.
 
-    `url` is what is asked next, `chain` what was asked so far.
+    `url` is the next URL to request, `chain` the URLs requested so far.
     """
 
     reason = "robots_elsewhere"
@@ -131,8 +132,10 @@ class RobotsElsewhere(IgnoreRequest):
 
 
 class CrawlDelayLearned(IgnoreRequest):
-    """robots.txt has just asked for a longer delay than this turn was given, or has used it up and the next one is far:
-    the page waits for that.
+    """The page waits for a later turn of its host.
+
+    Either robots.txt states a longer delay than this turn kept, or fetching robots.txt used this turn and the next one
+    is far away.
     """
 
     reason = "crawl_delay"

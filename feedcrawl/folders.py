@@ -1,4 +1,4 @@
-"""Where a project's files are: the same from whichever of its folders a command is started."""
+"""The folders of a project's files, independent of the folder in which a command is started."""
 
 from __future__ import annotations
 

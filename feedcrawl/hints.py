@@ -18,10 +18,10 @@ def program() -> str:
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> str:
-    """A sentence for a module that the extra brings: which is missing, and the command that installs it here.
+    """A sentence that names the missing module of an extra, and the command that installs it here.
 
-    `feedcrawl[extra]` where feedcrawl is installed, since pip then takes the extra of that installation; elsewhere pip
-    would look for a package of this name on its index, so the command is the clone's.
+    The command is `pip install 'feedcrawl[extra]'` where feedcrawl is installed as a package. In a clone, pip would
+    look for that name on its index, so the command there is `pip install '.[extra]'`.
     """
     try:
         distribution("feedcrawl")

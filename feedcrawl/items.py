@@ -1,7 +1,7 @@
-"""What spiders yield and pipelines complete. Read through itemadapter; `record()` is what other programs see of one.
+"""The items that spiders yield and pipelines complete.
 
-One poll is one item however many entries it holds, and one page one item whatever came of it: an item carries the lease
-of its task, and the last pipeline ends the task together with all that the item brought.
+One poll is one item, however many entries it has, and one page is one item, an article or a failure: an item carries
+the lease of its task, and the last pipeline ends the task together with all writes of the item.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class ComparedEntries:
     identity: IdRecord | None = None
     migrated: bool = False
     waits: bool = False
-    """Whether a change of some entry is reported later, so that the same document must be read again."""
+    """True if the change of an entry is reported later, so that the same document must be read again."""
     possibly_missed: bool = False
-    """Whether entries may have come and gone since the last poll."""
+    """True if entries may have come and gone since the last poll."""
 
     @property
     def written(self) -> tuple[EntryRecord, ...]:
@@ -79,7 +79,7 @@ class FeedRequested(Requested):
 
     feed: Feed
     kind: Kind = "plain"
-    """The purpose for which validators were sent, if they were."""
+    """The purpose of the validators of the request."""
     push: HubSubscription | None = None
     """The stored state of the feed's subscription at its hub."""
     deliveries: int = 0
@@ -87,12 +87,12 @@ class FeedRequested(Requested):
 
     @property
     def is_delivery(self) -> bool:
-        """Whether the document came from the hub, and need not be whole."""
+        """True if the document came from the hub; it may then lack entries of the feed."""
         return self.deliveries > 0
 
     @property
     def is_archive(self) -> bool:
-        """Whether the document is one of the feed's archives and not the feed itself."""
+        """True if the document is one of the feed's archives and not the feed itself."""
         return self.lease.task.kind == "archive"
 
 
@@ -119,7 +119,7 @@ class Received:
 
     @property
     def failed(self) -> bool:
-        """Whether the poll brought no usable response."""
+        """True if the poll brought no usable response."""
         return self.result not in ("fetched", "not_modified", "unchanged")
 
 
@@ -154,7 +154,7 @@ class FeedFound:
 
     entries: ComparedEntries = field(default_factory=ComparedEntries)
     searched: bool = False
-    """Whether the feed was searched for at other addresses."""
+    """True if the feed was searched for at other addresses."""
     found_at: str | None = None
     """The address at which a lost feed was recognised by its entries."""
     onward: WalkStep | None = None
@@ -219,7 +219,7 @@ class Article:
     extraction: Extraction | None = None
     started_at: datetime | None = None
     rendered: bool = False
-    """Whether `html` is the page as it was once its scripts had run."""
+    """True if `html` is the page after its scripts ran."""
     validators: Validators | None = None
     fetch_id: str | None = None
     outgoing: str | None = None
@@ -231,14 +231,14 @@ class Article:
     files: list[FileState] = field(default_factory=list)
     record: ArticleFields = field(default_factory=ArticleFields)
     merged_into: str | None = None
-    """The article whose story this one is, be it under the same uid."""
+    """The uid of the article that this one is merged into; it may be the article's own uid."""
     target: Target | None = None
     merge: MergeRecord | None = None
-    """How two articles became one, where they did, as it is kept."""
+    """The stored record of the merge of two articles, if they were merged."""
     known: Known = field(default=None)  # type: ignore[assignment]  # set by the dedupe step, for the steps after it
     updated: bool = False
     ended: bool = False
-    """Whether the frontier has ended the task already (its fourth site-wide failure)."""
+    """True if the frontier has ended the task already (its fourth site-wide failure)."""
     writes: Pipeline | None = None
     type: Literal["article"] = "article"
 

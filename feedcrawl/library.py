@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def parse(body: bytes, url: str, *, content_type: str | None = None) -> ParsedFeed:
-    """The feed in the bytes of a document fetched from `url`: any RSS, Atom, RDF or JSON Feed, mended where malformed.
+    """The feed in a document fetched from `url`: RSS, Atom, RDF, CDF or JSON Feed; malformed documents are repaired.
 
     Links are absolute; texts of entries are HTML as published, not sanitised. Of `content_type` only the charset
     counts. Raises NotAFeed (a ValueError) with the kind of document that was found instead.
@@ -22,6 +22,6 @@ def parse(body: bytes, url: str, *, content_type: str | None = None) -> ParsedFe
 def extract(html: bytes | str, url: str) -> Extraction:
     """The article of a page fetched from `url`: text, sanitised HTML, title, authors, dates, image, canonical URL.
 
-    Raises NoArticle with the reason where the page has none: too short, a wall, an index, an error page.
+    Raises NoArticle with the reason if the page has no article: too short, a wall, an index, an error page.
     """
     return extraction.extract(html, url=url)

@@ -21,10 +21,11 @@ REDIS_ENVIRONMENT = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT")
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
-    """Every own setting at its default or as the environment says, and scrapy-redis's where the environment has them.
+    """Each of our settings, from the environment or its default, and scrapy-redis's that the environment has.
 
-    A name that is no setting comes along: `Config` refuses it where that can be told in a sentence. An empty variable
-    is none, as container files write one that was not given. Outside a project the data directory is the user's.
+    An unknown name with our prefix is included, so that `Config` can refuse it with a sentence. An empty variable
+    counts as unset, since container files write unset variables so. Outside a project the data directory is the
+    user's.
     """
     values: dict[str, object] = {each.name: each.default for each in own_settings}
     if project_folder() is None:
@@ -55,7 +56,7 @@ LOG_LEVEL = globals()["FEEDCRAWL_LOG_LEVEL"] or "WARNING"  # default DEBUG
 
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SCHEDULER = "feedcrawl.crawl.scheduler.FrontierScheduler"
-SCHEDULER_PERSIST = True  # default False: a worker that closes would delete what all share
+SCHEDULER_PERSIST = True  # default False: a worker that closes would delete the shared frontier
 TWISTED_DNS_RESOLVER = "feedcrawl.crawl.resolver.PublicResolver"
 DNS_TIMEOUT = 10  # default 60
 DNSCACHE_ENABLED = False  # default True: Scrapy caches for ever; the resolver keeps answers for at most a minute
@@ -74,12 +75,12 @@ DOWNLOAD_HANDLERS = {
 }
 DOWNLOAD_MAXSIZE = 10 << 20  # default 1 GiB; each kind of request carries its own
 DOWNLOAD_WARNSIZE = 0
-DOWNLOAD_FAIL_ON_DATALOSS = False  # what came is archived first; the decoding middleware then refuses it
+DOWNLOAD_FAIL_ON_DATALOSS = False  # an incomplete body is archived first; the decoding middleware then refuses it
 DOWNLOAD_VERIFY_CERTIFICATES = True
 COOKIES_ENABLED = False
 REFERER_ENABLED = False
 METAREFRESH_ENABLED = False
-HTTPPROXY_ENABLED = False  # default True: a proxy of the environment would resolve names beside the guard
+HTTPPROXY_ENABLED = False  # default True: a proxy from the environment would resolve names without the guard
 RETRY_ENABLED = False  # a retry is a task that goes back to the frontier
 REDIRECT_ENABLED = True
 HTTPCACHE_ENABLED = False
@@ -93,12 +94,12 @@ LOGSTATS_INTERVAL = 60.0
 
 # The order of a request is downwards, that of a response upwards; 880 is nearest the wire.
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
-    "feedcrawl.middlewares.push.PushMiddleware": 5,  # answers by itself, and nothing is asked
+    "feedcrawl.middlewares.push.PushMiddleware": 5,  # returns a hub's delivery, and no request is sent
     "feedcrawl.middlewares.addresses.AddressMiddleware": 10,  # first: sees robots.txt, probes and redirects too
     "feedcrawl.middlewares.circuit.CircuitMiddleware": 60,  # before robots.txt: a dead host costs one probe
     "feedcrawl.middlewares.robots.RobotsMiddleware": 100,
     "feedcrawl.middlewares.conditional.ConditionalMiddleware": 300,
-    "feedcrawl.middlewares.outcome.OutcomeMiddleware": 550,  # sees final answers, inside the redirects
+    "feedcrawl.middlewares.outcome.OutcomeMiddleware": 550,  # sees final responses, after redirects
     "feedcrawl.middlewares.decoding.DecodingMiddleware": 590,  # bodies of redirects stay undecoded
     "feedcrawl.middlewares.redirects.RedirectMiddleware": 600,
     "feedcrawl.middlewares.raw.RawCaptureMiddleware": 880,  # bytes still as on the wire
@@ -111,16 +112,16 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
 }
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
-    "feedcrawl.middlewares.leases.LeaseMiddleware": 50,  # outermost: the page ends when all it yielded is out
+    "feedcrawl.middlewares.leases.LeaseMiddleware": 50,  # outermost: ends the task after all output was passed on
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": 40,
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
 }
 ITEM_PIPELINES: dict[str, int | None] = {
     "feedcrawl.pipelines.canonicalize.CanonicalizePipeline": 100,
     "feedcrawl.pipelines.dedupe.DedupePipeline": 200,  # needs the uid
-    "feedcrawl.pipelines.disk.DiskPipeline": 300,  # before anything in Redis speaks of it
+    "feedcrawl.pipelines.disk.DiskPipeline": 300,  # before any record in Redis refers to the line
     "feedcrawl.pipelines.store.StorePipeline": 400,
-    "feedcrawl.pipelines.publish.PublishPipeline": 500,  # events after what they speak of
+    "feedcrawl.pipelines.publish.PublishPipeline": 500,  # events after the records that they name
     "feedcrawl.pipelines.commit.CommitPipeline": 900,  # the task ends last
 }
 EXTENSIONS: dict[str, int | None] = {

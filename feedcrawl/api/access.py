@@ -104,7 +104,7 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
             request.app.state.rates.count(found.token_id, request.method)
         if scope not in found.scopes:
             having = ", ".join(sorted(found.scopes))
-            raise Refusal("scope_missing", f"this asks for scope {scope}; the token has {having}")
+            raise Refusal("scope_missing", f"this route requires scope {scope}; the token has {having}")
         await known_parameters(request)
         return found
 
@@ -159,7 +159,9 @@ def check_origin(request: Request) -> None:
     own = request.headers.get("host", "").lower()
     is_own = _host_of(origin) == own != "" if origin is not None else site in ("same-origin", "none")
     if not is_own and (origin is not None or site is not None or _has_cookie_alone(request)):
-        raise Refusal(CROSS_SITE, "what changes something must come from this origin, or with a token in its header")
+        raise Refusal(
+            CROSS_SITE, "a request that changes data must come from this origin, or have a token in its header"
+        )
 
 
 def _host_of(origin: str) -> str:

@@ -70,21 +70,21 @@ ROUTERS = (
 PAGES = (views.router, feed_pages.router, sitemap_pages.router, dead_letters.router, login.router, reference.router)
 """Routes for people; their errors are HTML pages."""
 TAGS = {
-    "feeds": "Who is polled, how it fares, and why it is polled when it is",
-    "sitemaps": "The sitemaps that are watched, and why each is polled when it is",
-    "entries": "What the feeds have said",
-    "articles": "What was read on the pages that they name",
-    "media": "Pages that callers want, by their URL",
-    "collections": "The articles of a caller",
+    "feeds": "Subscribed feeds: settings, statistics, and the reasons of their polls",
+    "sitemaps": "Watched sitemaps: settings, and the reasons of their polls",
+    "entries": "Entries of the feeds",
+    "articles": "Articles extracted from pages",
+    "media": "Pages that callers request by URL, and the states of these requests",
+    "collections": "Collections of articles, one set for each caller",
     "published feeds": "Stored articles as Atom and JSON Feed",
-    "events": "What happens, in order",
-    "raw": "What servers have sent, byte for byte",
+    "events": "The stream of events, in order",
+    "raw": "Requests and responses as received, byte for byte",
     "sources": "Sites with settings of their own",
-    "frontier": "What lies ahead",
-    "dead letters": "What was given up",
+    "frontier": "Queued tasks, hosts and their pace",
+    "dead letters": "URLs that were given up",
     "opml": "Subscriptions as a list",
-    "health": "Whether it lives and can work, in figures",
-    "push": "Callbacks of hubs (WebSub)",
+    "health": "Liveness, readiness and metrics",
+    "push": "Callbacks of hubs (WebSub, rssCloud)",
 }
 LAYERS = (Heads, Requests, Sites, ETags, Limits, Idempotency)
 """The layers that a request passes before its route, the outermost first."""

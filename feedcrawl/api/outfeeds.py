@@ -46,7 +46,7 @@ def outfeed(
     *,
     form: Form,
 ) -> Response:
-    """A page of a feed, given its title and what tells it from others with the same path, and its newest first.
+    """A page of a published feed; `feed` is its title and the query that distinguishes it from feeds of the same path.
 
     The links are in the document and in the Link header, for readers and for hubs.
     """

@@ -1,4 +1,4 @@
-"""Queries with a name that their route does not take: refused, since ignored they would answer another question."""
+"""Refuses query parameters that a route does not have: if they were ignored, the response would be misleading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def known_parameters(request: Request) -> None:
-    """Checks the names in a request's query against its route. `access.needs` does so once the caller is known.
+    """Checks the names in a request's query against its route. `access.needs` calls this once the caller is known.
 
     Refusal: `unknown_parameter` for a name that the route does not take, `repeated_parameter` for one given twice.
     """

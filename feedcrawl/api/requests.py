@@ -62,7 +62,7 @@ def _fields(scope: Scope, status: int, took_sec: float) -> dict[str, object]:
 
 
 class Heads:
-    """HEAD is answered as GET is, but for the content (RFC 9110 section 9.3.2)."""
+    """Answers HEAD like GET, without the content (RFC 9110 section 9.3.2)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -12,5 +12,5 @@ class Command(StoreCommand):
     extra = "api"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Serve the HTTP API"

@@ -16,11 +16,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.frontier.dlq"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "list|show|replay|drop [options] [URL|UID…]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "List the URLs that were given up (dead letters), have them tried again, or drop them"
 
     def add_options(self, parser: ArgumentParser) -> None:
@@ -31,5 +31,5 @@ class Command(StoreCommand):
         parser.add_argument("--older-than", metavar="AGE", help="given up longer ago: 90s, 15m, 12h, 7d")
         parser.add_argument("--newer-than", metavar="AGE", help="given up since then")
         parser.add_argument("--limit", metavar="N", help="at most so many, oldest first")
-        parser.add_argument("--all", action="store_true", help="replay or drop whatever there is")
+        parser.add_argument("--all", action="store_true", help="replay or drop all dead letters")
         parser.add_argument("--json", action="store_true", help="for programs: an array, or an object with the counts")

@@ -16,12 +16,12 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.archive.export"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "articles|entries|cdxj [options]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
-        return "Write what was stored as NDJSON, CSV or Parquet or into a database, or an index of the archive (CDXJ)"
+        """The line of this command in the list of commands."""
+        return "Write stored records as NDJSON, CSV or Parquet or into a database, or an index of the archive (CDXJ)"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Days, format, file."""

@@ -26,7 +26,7 @@ class Command(StoreCommand):
         super().run(args, opts)
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return (
             "[--category NAME] [--failing] [--sort NAME [--reverse]] [--columns NAME,…] [--json] [--sitemaps] [URL|ID…]"
             " | --budget | move FEED URL | undo-move|undo-migration FEED | set FEED NAME=VALUE…"
@@ -34,7 +34,7 @@ class Command(StoreCommand):
         )
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "List subscribed feeds and watched sitemaps, or those named; move, pause, log in, override their cadence"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -19,11 +19,11 @@ class Command(WithoutStores):
     work_module = "feedcrawl.console.archive.fixture"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--to DIR] URL|FETCH_ID | --check [--accept] DIR"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Save a page with its article as a test case, or check the extraction against such cases"
 
     def add_options(self, parser: ArgumentParser) -> None:

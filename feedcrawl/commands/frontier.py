@@ -21,11 +21,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.frontier.tasks"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[figures|urls|hosts|host NAME…] [options]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Show what is queued: counts, lateness, URLs, and why a host waits"
 
     def add_options(self, parser: ArgumentParser) -> None:

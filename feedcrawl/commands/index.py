@@ -17,11 +17,11 @@ class Command(StoreCommand):
     takes_names = False
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--once | --status] [--rebuild]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Keep the search index of articles, build it anew, or print its state"
 
     def add_options(self, parser: ArgumentParser) -> None:

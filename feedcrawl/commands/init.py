@@ -19,7 +19,7 @@ class Command(WithWork):
     work_module = "feedcrawl.console.operations.init"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Write a scrapy.cfg, so that `scrapy` works in this folder and keeps its data in ./data"
 
     def run(self, args: list[str], opts: Namespace) -> None:  # noqa: ARG002 - no options

@@ -16,11 +16,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.articles.merges"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "list [--limit N] [--json] | show UID|URL [--json] | undo UID|URL…"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "List articles that were merged as one story, and undo merges"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -16,11 +16,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.subscriptions.opml"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--format opml|text|csv|json] [FILE]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Export the subscriptions as OPML, text, CSV or JSON (`subscribe` imports)"
 
     def add_options(self, parser: ArgumentParser) -> None:

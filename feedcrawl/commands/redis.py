@@ -16,11 +16,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.operations.server"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--keep]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Print how redis-cli and other programs reach the server"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -17,15 +17,15 @@ class Command(StoreCommand):
     takes_names = False
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--once | --status]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
-        return "Send events on to Kafka (FEEDCRAWL_KAFKA_BOOTSTRAP), or tell how far behind that is"
+        """The line of this command in the list of commands."""
+        return "Send events to Kafka (FEEDCRAWL_KAFKA_BOOTSTRAP), or print how many wait"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--once, --status."""
         super().add_options(parser)
-        parser.add_argument("--once", action="store_true", help="end when all that is there is sent")
+        parser.add_argument("--once", action="store_true", help="end when all events are sent")
         parser.add_argument("--status", action="store_true", help="print the number of waiting events as JSON, and end")

@@ -16,12 +16,12 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.archive.replay"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[options]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
-        return "Read archived pages again, and say (or --write) what today's extraction makes of them"
+        """The line of this command in the list of commands."""
+        return "Extract archived pages again, and print the differences; --write stores them"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """The conditions."""

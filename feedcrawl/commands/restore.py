@@ -16,12 +16,12 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.operations.restore"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--accept | --again]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
-        return "Subscribe anew on a server that has lost its data, to what the data directory remembers"
+        """The line of this command in the list of commands."""
+        return "Restore the subscriptions of the data directory on a server that has lost its data"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--accept, --again."""

@@ -17,11 +17,11 @@ class Command(StoreCommand):
     takes_words = True
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "WORDS [options]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Find stored articles by their words"
 
     def long_desc(self) -> str:

@@ -17,11 +17,11 @@ class Command(StoreCommand):
     extra = "api"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--workers N] [--no-api]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Keep the embedded server, workers, API and consumers of events of one machine running"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -16,12 +16,12 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.subscriptions.subscribe"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         options = "[--category NAME[,NAME…]] [--pick N|all] [--override NAME=VALUE]… [--login LOGIN]…"
         return f"{options} [--backfill] [--as-is] URL|FILE…"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Subscribe to feeds: their URLs or those of pages, files or addresses with a list of them"
 
     def add_options(self, parser: ArgumentParser) -> None:
@@ -42,4 +42,4 @@ class Command(StoreCommand):
             help="of a private feed, for its own origin alone; may repeat",
         )
         parser.add_argument("--backfill", action="store_true", help="read the archives of these feeds too, once")
-        parser.add_argument("--as-is", action="store_true", help="subscribe to URLs without looking at them")
+        parser.add_argument("--as-is", action="store_true", help="subscribe to URLs without requesting them first")

@@ -16,11 +16,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.operations.token"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "create ACTOR [--scope read|write|admin] | list | revoke ID"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Make, list and revoke the tokens of the HTTP API"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -11,9 +11,9 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.subscriptions.unsubscribe"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "URL|ID…"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
-        return "Stop polling feeds and sitemaps; what they brought stays"
+        """The line of this command in the list of commands."""
+        return "Stop polling feeds and sitemaps; their entries and articles stay"

@@ -16,15 +16,15 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.operations.webhooks"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--once | --status]"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Send events to URLs (FEEDCRAWL_WEBHOOK_URLS), or print how many wait for each"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """--once, --status."""
         super().add_options(parser)
-        parser.add_argument("--once", action="store_true", help="end when all that is there is sent")
+        parser.add_argument("--once", action="store_true", help="end when all events are sent")
         parser.add_argument("--status", action="store_true", help="print each URL's waiting events as JSON, and end")

@@ -18,11 +18,11 @@ class Command(StoreCommand):
     work_module = "feedcrawl.console.subscriptions.why"
 
     def syntax(self) -> str:
-        """How it is called."""
+        """The arguments, for the usage line."""
         return "[--lines N] [--diff] URL|ID"
 
     def short_desc(self) -> str:
-        """For `scrapy`."""
+        """The line of this command in the list of commands."""
         return "Explain when a feed or sitemap is polled next, or what was found on an article's page"
 
     def add_options(self, parser: ArgumentParser) -> None:

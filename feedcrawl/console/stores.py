@@ -40,8 +40,8 @@ def on(
 ) -> Callable[[Callable[[S, list[str], Namespace], int]], Run]:
     """Makes a function of stores, arguments and options the `run` of a command; the function returns the exit status.
 
-    `kind` is `Stores`, or `Wiring` where the services are needed too; `any_server` is theirs. Only commands that store
-    something create a data directory (`makes_data`).
+    `kind` is `Stores`, or `Wiring` where the services are needed too; `any_server` is passed to it. Only commands that
+    store something create a data directory (`makes_data`).
     """
 
     def decorated(work: Callable[[S, list[str], Namespace], int]) -> Run:

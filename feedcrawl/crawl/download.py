@@ -147,7 +147,7 @@ class LimitedHeaders:
 def names_of(certificate: X509) -> Sequence[CertificatePattern]:
     """The names for which a certificate is valid (RFC 6125); VerificationError if it has none.
 
-    Twisted accepts a certificate without names of whatever host, if an authority has signed it, and prints a traceback.
+    Twisted accepts a certificate without names for any host, if an authority has signed it, and prints a traceback.
     """
     names = extract_patterns(certificate)
     if not names:

@@ -71,7 +71,7 @@ _SENTENCES: dict[str, str] = {
     "total_timeout": "its server takes too long to respond",
     "connection_lost": "its server closed the connection before the response was complete",
     "truncated": "the response is incomplete",
-    "protocol": "its server does not speak HTTP as RFC 9112 has it",
+    "protocol": "the response of its server is not valid HTTP (RFC 9112)",
     "too_large": "the response is larger than allowed",
     "unsupported_type": "the response has a type that is not supported",
     "invalid_url": "the URL cannot be requested",

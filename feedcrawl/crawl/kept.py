@@ -66,7 +66,7 @@ class Target(NamedTuple):
 
 
 def target_of(url: str) -> Target | None:
-    """The target of a URL; None for a URL that Twisted may write in another form than its own."""
+    """The target of a URL; None for a URL that Twisted might write differently into the request."""
     parts = _URL.fullmatch(url)
     if parts is None:
         return None
@@ -111,7 +111,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
     _peer: Peer | None = None
 
     def send(self, message: bytes, begin: Begin) -> asyncio.Future[Fields | Deferred[Response]]:
-        """Send a request. The result: the fields of a 304; for any other response what `begin` makes of Twisted's.
+        """Send a request. The result is the fields of a 304, or for any other response the result of `begin`.
 
         `begin` is called before the response is parsed, as an agent's callbacks are. If the connection is lost before
         the first byte, the future fails with ResponseNeverReceived.
@@ -121,7 +121,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         return self._asked
 
     def give_up(self) -> None:
-        """Close the connection at once: the request has no answer in time."""
+        """Close the connection at once, since no response came in time."""
         self._asked = None
         self.transport.abortConnection()
 
@@ -156,7 +156,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         super().dataReceived(data)  # type: ignore[no-untyped-call]
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]  # noqa: N802 - Twisted's interface
-        """Fail the request that has no answer yet."""
+        """Fail the request that has no response yet."""
         asked, self._asked = self._asked, None
         super().connectionLost(reason)  # type: ignore[no-untyped-call]
         if asked is not None and not asked.done():

@@ -1,9 +1,9 @@
 """Scrapy's download of one request, through a proxy of the operator.
 
-Scrapy's own support of proxies resolves nothing and knows no SOCKS. Here every request goes through a tunnel (SOCKS, or
-CONNECT for http too) to an address that the guard has judged. A request in absolute form could not be: a proxy takes
-the host from its target and ignores the Host header (RFC 9112, 3.2.2), so that the target must have the name. Such
-requests are made where the operator lets the proxy resolve names.
+Scrapy's own proxy support resolves no names and has no SOCKS. Here every request goes through a tunnel (SOCKS, or
+CONNECT for http too) to an address that the guard has allowed. A request in absolute form cannot name an address: a
+proxy takes the host from its target and ignores the Host header (RFC 9112, 3.2.2), so that the target must have the
+name. Such requests are sent only if the operator lets the proxy resolve names.
 """
 
 from __future__ import annotations

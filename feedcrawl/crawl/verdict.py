@@ -82,8 +82,8 @@ class Verdicts:
         return outcome
 
     def _is_own_outage(self, lease: Lease, cause: int | str) -> bool:
-        """True if the failure is our own network's. A failed probe is no evidence about our network: its host was
-        away before.
+        """True if an outage of our own network caused the failure. A failed probe is no evidence about our network,
+        since its host failed before.
         """
         network = self._leases.own_network
         if cause in OF_OWN_NETWORK and not lease.probe:

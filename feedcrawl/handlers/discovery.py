@@ -77,9 +77,7 @@ async def _leave_page(crawler: Crawler, moves: Moves, poll: FeedPoll, response: 
 
 
 def _others(page: str, places: Sequence[str]) -> tuple[str, ...]:
-    """The places without the page, which a page to which it redirects may name, and which may be a usual address of
-    feeds itself: from there the search would begin again, without end.
-    """
+    """The places without the page itself: a search that came back to the page would never end."""
     return tuple(place for place in places if place != page)
 
 

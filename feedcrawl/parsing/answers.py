@@ -1,7 +1,7 @@
-"""What a child sends to its parent: MessagePack of known shapes, where multiprocessing would pickle.
+"""The messages from a child to its parent: MessagePack of known shapes instead of multiprocessing's pickles.
 
-What the parent sends is pickled, since the children trust it. Every end of a pipe that the parent has is a
-`ParentEnd`, and becomes a `ChildEnd` on its way into a child.
+Messages of the parent are pickled, since the children trust it. Every end of a pipe that the parent has is a
+`ParentEnd`, which becomes a `ChildEnd` when it is passed to a child.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Done(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why there is no result.
+    """The reason why there is no result.
 
-    `code` is that of the Refusal which the function raised, or `parse_timeout` (CPU or wall time), `parse_memory`,
-    `parse_crash` (the child died, or sent what it may not), `parse_error` (any other exception, its text in `detail`),
-    `parse_cancelled` (the pool closes).
+    `code` is the code of the Refusal that the function raised, or `parse_timeout` (CPU or wall time), `parse_memory`,
+    `parse_crash` (the child died, or sent an invalid message), `parse_error` (any other exception, its text in
+    `detail`), `parse_cancelled` (the pool closes).
     """
 
     code: str
@@ -71,7 +71,7 @@ class _Answered(msgspec.Struct, tag=True, array_like=True):
 
 
 class _Broken(msgspec.Struct, tag=True, array_like=True):
-    """The child itself failed at a task: out of memory while it encoded the result, say."""
+    """The child itself failed, for example because memory was short while it encoded the result."""
 
     task: int
     detail: str
@@ -81,7 +81,7 @@ _messages: Final = msgspec.msgpack.Decoder(_Taken | _Answered | _Broken)
 
 
 def encode(value: object, seconds: float) -> Answer:
-    """The answer with this result; TypeError or OverflowError for a value that has no plain form."""
+    """The answer with this result; TypeError or OverflowError for a value that MessagePack cannot express."""
     try:
         return Answer(seconds, value=msgspec.msgpack.encode(value))
     except UnicodeEncodeError:  # a lone surrogate, which JSON can escape: some JSON feeds have them
@@ -116,11 +116,11 @@ class ParentEnd(Connection):
     """An end of a pipe in the parent: pickles what it sends, decodes what it receives."""
 
     def recv(self) -> Acknowledgement | TaskResult:
-        """The next message of a child, as pebble knows it; OSError for one that no sound child sends."""
+        """The next message of a child, in pebble's form; OSError for an invalid message."""
         try:
             message = _messages.decode(self.recv_bytes(MESSAGE_BYTES))
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-            raise OSError(f"a parsing process sent what is no message: {error}") from error
+            raise OSError(f"a parsing process sent an invalid message: {error}") from error
         if isinstance(message, _Taken):
             return Acknowledgement(message.pid, message.task)
         if isinstance(message, _Answered):
@@ -129,7 +129,7 @@ class ParentEnd(Connection):
 
 
 class ChildEnd(Connection):
-    """The same in a child, which encodes what it sends."""
+    """An end of a pipe in a child: encodes what it sends."""
 
     def send(self, obj: Any) -> None:
         """Sends one of pebble's messages."""
@@ -137,7 +137,7 @@ class ChildEnd(Connection):
 
 
 class ChildError(Exception):
-    """A child failed outside the function that it was to call."""
+    """A child failed outside the called function."""
 
 
 def _message(sent: Acknowledgement | TaskResult | TaskProblem) -> _Taken | _Answered | _Broken:

@@ -1,7 +1,7 @@
-"""What runs in the children, and how they are started.
+"""The code that runs in the children, and how children are started.
 
-Children are forked from a server process that has imported the parsers and nothing else: no reactor, no connection, no
-thread is there to be inherited. They end when their parent does, however it dies.
+Children are forked from a server process that has imported the parsers and nothing else, so that they inherit no
+reactor, connection or thread. They end when their parent ends, however it dies.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from feedcrawl.parsing.answers import Answer, ParentEnd, encode, pipe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# macOS takes RLIMIT_AS and does not enforce it (setrlimit(2) there: "not implemented").
+# macOS accepts RLIMIT_AS and does not enforce it (setrlimit(2) there: "not implemented").
 MEMORY_IS_LIMITED: Final = sys.platform != "darwin"
 OPEN_FILES: Final = 64
-"""Files that a child may have open: its pipes, and one module or table at a time that a parser loads late."""
+"""Most open files of a child: its pipes, and one module or table at a time that a parser loads late."""
 COLLECT_AFTER: Final = (50_000, 20, 20)
 """Thresholds of `gc.set_threshold`: trees are freed by reference counting, and a page has some 10,000 objects."""
 _DETAIL_CHARS = 500
 _TALKATIVE = ("readability", "trafilatura")
-"""Loggers of libraries that print tracebacks for hostile pages; what they fail at comes back as an outcome."""
+"""Loggers of libraries that print tracebacks for hostile pages; their failures are returned as outcomes."""
 
 
 def call(task: bytes, cpu_sec: float) -> Answer:
-    """Calls a pickled (function, args, kwargs); whatever it provokes is its answer."""
+    """Calls a pickled (function, args, kwargs); the answer has the result or the failure, whatever happens."""
     began = time.monotonic()
     try:
         with _cpu_limit(cpu_sec):
@@ -65,9 +65,9 @@ def _cpu_limit(cpu_sec: float) -> Iterator[None]:
 
 
 def limit(memory_bytes: int) -> None:
-    """Runs once in each child: limits memory, open files, and what it may write to a file (nothing).
+    """Runs once in each child: limits memory and open files, and forbids writing to files.
 
-    Collections of garbage pass over what the child was forked with: they would copy the memory that it shares.
+    Garbage collection skips the objects that existed at the fork: visiting them would copy shared memory.
     """
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
@@ -87,7 +87,7 @@ def limit(memory_bytes: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """getppid(2) would tell of the fork server; this waits on a pipe that the kernel closes with the real parent."""
+    """Waits on a pipe that the kernel closes when the real parent ends; getppid(2) would name the fork server."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
@@ -109,7 +109,7 @@ class Context(ForkServerContext):
     Process = _Process
 
     def Pipe(self, duplex: bool = True) -> tuple[ParentEnd, ParentEnd]:  # noqa: N802, FBT001, FBT002 - multiprocessing's
-        """A pipe in one direction, which is what pebble asks for."""
+        """A pipe in one direction, as pebble requests it."""
         assert not duplex
         return pipe()
 
@@ -119,7 +119,7 @@ _main_mutex = threading.Lock()
 
 @contextlib.contextmanager
 def _main_without_origin() -> Iterator[None]:
-    """A child is told to import the main module again if that says where it came from; no setting prevents it."""
+    """Hides the origin of the main module: multiprocessing would make each child import that module again."""
     with _main_mutex:
         names = vars(sys.modules["__main__"])
         origin: dict[str, object] = {name: names.pop(name) for name in ("__file__", "__spec__") if name in names}

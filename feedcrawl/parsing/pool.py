@@ -1,7 +1,7 @@
 """A pool of parsing children that belongs to one event loop.
 
-A document whose child was killed from outside, or ran out of wall time, is read once more. Functions that are called
-must be importable, and declare what they return: results are decoded as that type.
+A document whose child was killed from outside, or ran out of wall time, is read once more. Called functions must be
+importable and declare the type of their result, as which the result is decoded.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class ParserPool:
     """Up to `processes` children, each limited to `cpu_sec` per task and `memory_bytes`, replaced after `max_tasks`.
 
     It belongs to one event loop and starts with its first task; starting, sending and receiving happen on threads of
-    its own. `on_answer` is told the function's name and each answer. Where an operating system has no limit for memory,
-    a warning says so.
+    its own. `on_answer` is called with the function's name and each answer. Where the operating system cannot limit
+    memory, a warning is logged.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class ParserPool:
     async def run(
         self, function: Callable[..., T], /, *args: Any, wall_sec: float = 20.0, **kwargs: Any
     ) -> Done[T] | Failed:
-        """`function(*args, **kwargs)` as a child answers it. `wall_sec` counts from the moment a child takes it up.
+        """The result of `function(*args, **kwargs)` in a child; `wall_sec` counts from the moment a child begins.
 
         Raises only for a call that cannot be pickled, which is the caller's bug. A cancelled call is stopped.
         """
         async with self._slots:
-            # Pickled here and not before: what waits for its turn must not cost a copy, nor the loop the time for all.
+            # Pickled in its turn: a waiting call costs no copy, and the loop does not pickle all calls at once.
             task = pickled((function, args, kwargs))
             began = time.monotonic()
             try:
@@ -111,7 +111,7 @@ class ParserPool:
         return outcome
 
     async def close(self, drain_sec: float = 0.0) -> None:
-        """Ends the pool. What runs has `drain_sec` to finish; everything else is answered with `parse_cancelled`."""
+        """Ends the pool. Running calls have `drain_sec` to finish; all others fail with `parse_cancelled`."""
         self._closing = True
         deadline = time.monotonic() + drain_sec
         while self._futures and time.monotonic() < deadline:
@@ -142,7 +142,7 @@ class ParserPool:
             self._futures.discard(future)
 
     async def _running_pool(self) -> ProcessPool | None:
-        """The pool, started or replaced if need be; None when it closes."""
+        """The pool, started or replaced if necessary; None when it closes."""
         async with self._starting:
             if self._closing:
                 return None
@@ -201,12 +201,12 @@ class ParserPool:
 
 
 def _was_killed(error: BaseException) -> bool:
-    """Whether the child ended by a signal that no limit of ours sends, or so did the server that it was forked from."""
+    """True if the child, or the server that it was forked from, ended by a signal that none of our limits sends."""
     return isinstance(error, ProcessExpired) and error.exitcode in _KILLED
 
 
 def _discard(pool: ProcessPool) -> threading.Thread:
-    """Stops a pool on a thread of its own: it waits for children that may not want to go."""
+    """Stops a pool on a thread of its own, since stopping waits for children that may hang."""
 
     def stop() -> None:
         pool.stop()  # type: ignore[no-untyped-call]
@@ -218,5 +218,5 @@ def _discard(pool: ProcessPool) -> threading.Thread:
 
 
 def pickled(value: object) -> bytes:
-    """A call as the children read it."""
+    """A call in the form that the children read."""
     return ForkingPickler.dumps(value).tobytes()

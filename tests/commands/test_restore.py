@@ -11,7 +11,7 @@ Call = Callable[..., tuple[int, str, str]]
 def used(call: Call, tmp_path: Path, redis_client: redis.Redis) -> None:
     """A server with a feed, which its data directory knows, and then without."""
     assert call("subscribe", "http://a.test/feed", "--as-is")[0] == 0
-    assert call("restore", "--accept")[:2] == (0, "the server is taken as it is\n")
+    assert call("restore", "--accept")[:2] == (0, "the server is accepted as it is\n")
     said = redis_client.get(next(iter(redis_client.keys("fc:{0}:feed:*"))))
     (tmp_path / "data" / "subscriptions.ndjson").write_text(f'{{"feed":{said}}}\n')
     redis_client.flushall()

@@ -291,7 +291,7 @@ def test_what_the_budget_buys(call: Call, redis_client: redis.Redis) -> None:
     redis_client.set("fc:{0}:demand", "0.5")
     code, out, _ = call("feeds", "--budget", FEEDCRAWL_POLLS_PER_HOUR=600)
     assert code == 0
-    assert out.splitlines()[0] == "Budget: 600 polls per hour. Asked for: 1800.0 polls per hour; tempo 3.000."
+    assert out.splitlines()[0] == "Budget: 600 polls per hour. Demand: 1800.0 polls per hour; tempo 3.000."
     assert "none (FEEDCRAWL_POLLS_PER_HOUR)" in call("feeds", "--budget")[1]
 
 

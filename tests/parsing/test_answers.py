@@ -130,7 +130,7 @@ def test_bytes_that_are_no_result_are_a_failure(raw: bytes, is_json: bool) -> No
 def test_bytes_that_are_no_message_are_an_error_of_the_pipe(raw: bytes) -> None:
     reader, writer = pipe()
     writer.send_bytes(raw)
-    with pytest.raises(OSError, match="no message"):
+    with pytest.raises(OSError, match="invalid message"):
         reader.recv()
     reader.close()
     writer.close()

@@ -44,7 +44,8 @@ def server_config(app: ASGIApp, **more: Any) -> uvicorn.Config:
 
 
 class Connection(H11Protocol):
-    """Ends if no request has begun within `HEAD_SEC` of the connection, or of the first byte after the last request.
+    """Ends if no request head is complete within `HEAD_SEC` of the connection, or of the first byte after the last
+    request.
 
     If all places are taken, a new connection ends an idle connection: the oldest of the address that has most idle
     ones. A caller that opens connections without requests takes places only from its own, never the place of a request.

@@ -81,7 +81,7 @@ def _show_statistics(statistics: FrontierStatistics, *, as_json: bool) -> None:
     write_table(("lane", "hosts (delayed: tasks)", "number"), places)
     rows = [(lane, str(late.count), *_late(late)) for lane, late in sorted(statistics.lateness.items())]
     write_table(("lane", "taken", "mean s late", "half within s", "99 % within s"), rows)
-    write(f"{statistics.leased} in the hands of workers")
+    write(f"{statistics.leased} leased to workers")
 
 
 def _late(late: Lateness) -> Sequence[str]:

@@ -23,7 +23,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         )
     if opts.accept:
         wired.generation.accept()
-        write("the server is taken as it is")
+        write("the server is accepted as it is")
         return DONE
     if not opts.again and wired.readiness.same_server():
         feeds, sitemaps = wired.registry.count(), wired.sitemaps.count()

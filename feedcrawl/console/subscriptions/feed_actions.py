@@ -104,7 +104,7 @@ def budget(wired: Stores) -> int:
     bought = forecast((polls.cadence_state.arrivals, polls.interval_sec or 0.0) for polls in polled)
     kept = f"{limit:g} polls per hour" if limit is not None else "none (FEEDCRAWL_POLLS_PER_HOUR)"
     write(
-        f"Budget: {kept}. Asked for: {asked * 3600:.1f} polls per hour; tempo {tempo_for(asked, limit):.3f}.",
+        f"Budget: {kept}. Demand: {asked * 3600:.1f} polls per hour; tempo {tempo_for(asked, limit):.3f}.",
         f"Scheduled: {bought.polls_per_hour:.1f} polls per hour for {bought.entries_per_day:.1f} new entries per day.",
         f"Mean delay from publication to the poll: {duration(bought.delay_sec)}.",
         f"With twice the polls {duration(bought.delay_sec / 2)}, with half {duration(bought.delay_sec * 2)}.",

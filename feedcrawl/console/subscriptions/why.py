@@ -101,7 +101,7 @@ def decision(record: WhyRecord) -> Iterator[str]:
     if late is not None:
         yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"
     for mark in record["not_sent"]:
-        yield f"Not sent to its server, which has been found out: {mark}"
+        yield f"Validator that is not sent, since its server uses it wrongly: {mark}"
     if record["quiet_since"]:
         yield f"Quiet against its own last weeks: found so at {record['quiet_since']}, and no news since"
     if record["possibly_missed"]:

@@ -1,4 +1,4 @@
-"""Why a stored article is as it is: its newest capture in the archive, read again with every candidate shown."""
+"""Explains a stored article: extracts its newest capture again, and shows all candidates for each field."""
 
 from __future__ import annotations
 

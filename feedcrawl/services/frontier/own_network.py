@@ -32,8 +32,8 @@ class HostResult:
 class OwnNetwork:
     """The state of this worker's own network.
 
-    A host that was away when an outage proved to be the hosts' own is no evidence until it responds; neither is a host
-    that failed during an outage and fails again after its end.
+    A host is no evidence until it responds, if it failed while an outage was found to be the hosts' own, or if it
+    failed during our outage and fails again after the end.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -61,7 +61,7 @@ class Delivery:
 
 
 class Target(Protocol):
-    """Where the events of a consumer go."""
+    """The receiver of a consumer's events."""
 
     async def deliver(self, stored: Sequence[StoredEvent]) -> Delivery:
         """Process events in order. Raises TargetAway."""

@@ -43,7 +43,7 @@ class Documents:
         return [self._document(line, ()) for uid, line in last.items() if uid not in gone]
 
     def changes(self, events: Sequence[StoredEvent]) -> tuple[Changes, list[Unprocessable | None]]:
-        """What events change in an index; and for each event None, or the reason why it cannot be read."""
+        """The changes of an index that events cause; and for each event None, or the reason why it cannot be read."""
         changes, ends = changes_of(each.fields for each in events)
         stored = self.of_uids([uid for uid, is_stored in changes.items() if is_stored])
         return Changes(stored, [uid for uid, is_stored in changes.items() if not is_stored]), ends

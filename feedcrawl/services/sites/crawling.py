@@ -149,10 +149,10 @@ def submitted(urls: Iterable[str], sources: Sources, options: TaskOptions) -> It
 
 
 def options_of(source: Source, parent: str, depth: int) -> TaskOptions:
-    """What holds for a source's articles that are listed on a page `depth` links away from the base."""
+    """The options of the tasks of a source's articles that are listed on a page `depth` links away from the base."""
     return TaskOptions("spider", source.name, source.categories, source.priority, parent=parent, depth=depth + 1)
 
 
 def external(options: TaskOptions) -> TaskOptions:
-    """The same for articles on other sites: the settings of the source do not apply to them, except its priority."""
+    """The options for articles on other sites: of the settings of the source, only the priority applies to them."""
     return replace(options, source=None, categories=())

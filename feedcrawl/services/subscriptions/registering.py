@@ -184,7 +184,7 @@ def change(registry: Registry, frontier: Frontier, feed: Feed, changes: Mapping[
     registry.save(decided)
     if (decided.keep_rules, decided.drop_rules) != (before.keep_rules, before.drop_rules):
         polls = replace(polls, etag=None, last_modified=None, body_hash=None, digest=None)
-    if decided.paused and polls.demand:  # it asks for no polls of the fleet's budget
+    if decided.paused and polls.demand:  # a paused feed uses nothing of the fleet's budget
         registry.add_demand(feed.id, -polls.demand)
         polls = replace(polls, demand=0.0)
     if polls != feed.polls:

@@ -17,7 +17,7 @@ from feedcrawl.config import Config
 from feedcrawl.services.operations import tokens
 
 COOKIE_SEC = 30 * 86_400
-UNKNOWN = "There is no such token, or not any more."
+UNKNOWN = "The token is unknown or revoked."
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=[Depends(known_parameters)])
 

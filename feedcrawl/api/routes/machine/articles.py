@@ -35,7 +35,7 @@ Uid = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="uid of an artic
 _SIGHTINGS: schemas.Spec = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "Other URLs under which it was met",
+    "description": "Other URLs of the article",
 }
 OUTLINED = schemas.component("ArticleOutline", schemas.only(ArticleRecord, OUTLINE))
 _HIGHLIGHTS = schemas.fields(title={"type": "string"}, text={"type": "string"}) | {
@@ -47,7 +47,7 @@ _ARTICLE = schemas.component("Article", schemas.published(ArticleRecord, without
 _LIST: Answers = {200: schemas.answer("Articles without their text", _PAGE)}
 _ONE: Answers = {
     200: schemas.answer("The article", _ARTICLE),
-    308: {"description": "It was merged into the article to which `Location` leads"},
+    308: {"description": "Merged into the article to which `Location` leads"},
     **answers(404),
 }
 FEED_DOCUMENT: schemas.Spec = {
@@ -67,13 +67,21 @@ def list_articles(
     request: Request,
     wired: Wired,
     *,
-    since: Annotated[Moment | None, Query(description="fetched then or later (RFC 3339)")] = None,
-    feed: Annotated[str | None, Query(min_length=1, max_length=64, description="id of the feed that named it")] = None,
-    host: Annotated[str | None, Query(min_length=1, max_length=253, description="host of its canonical URL")] = None,
+    since: Annotated[Moment | None, Query(description="articles fetched at this time (RFC 3339) or later")] = None,
+    feed: Annotated[
+        str | None, Query(min_length=1, max_length=64, description="id of the feed that named the article")
+    ] = None,
+    host: Annotated[str | None, Query(min_length=1, max_length=253, description="host of the canonical URL")] = None,
     language: Annotated[str | None, Query(min_length=1, max_length=35, description="`en` means `en-GB` too")] = None,
-    category: Annotated[str | None, Query(min_length=1, max_length=200, description="a category that it is in")] = None,
-    q: Annotated[str | None, Query(max_length=MAX_CHARS, description="words that it has; see below")] = None,
-    source: Annotated[str | None, Query(min_length=1, max_length=253, description="with `q`: a source or host")] = None,
+    category: Annotated[
+        str | None, Query(min_length=1, max_length=200, description="a category of the article")
+    ] = None,
+    q: Annotated[
+        str | None, Query(max_length=MAX_CHARS, description="words that the article contains; see below")
+    ] = None,
+    source: Annotated[
+        str | None, Query(min_length=1, max_length=253, description="with `q`: name of a source, or a host")
+    ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:

@@ -35,8 +35,12 @@ _COLLECTION = schemas.component(
     "Collection",
     schemas.fields(
         name={"type": "string"},
-        articles={"type": "integer", "minimum": 0, "description": "How many it holds"},
-        created_at={"type": ["string", "null"], "format": "date-time", "description": "null for the default one"},
+        articles={"type": "integer", "minimum": 0, "description": "Number of articles"},
+        created_at={
+            "type": ["string", "null"],
+            "format": "date-time",
+            "description": "null for the default collection",
+        },
     ),
 )
 _ALL = schemas.answer(
@@ -49,10 +53,12 @@ _HELD = schemas.component(
     schemas.fields(
         **schemas.only(MediaRecord, _SHOWN_OF_MEDIA)["properties"],
         held_since={"type": "string", "format": "date-time"},
-        article={"oneOf": [OUTLINED, {"type": "null"}], "description": "Without its text; null until it is read"},
+        article={"oneOf": [OUTLINED, {"type": "null"}], "description": "Without its text; null until the page is read"},
     ),
 )
-_PAGE = schemas.answer("What it holds", schemas.component("CollectedPage", schemas.page_of("held", _HELD)))
+_PAGE = schemas.answer(
+    "The members of the collection", schemas.component("CollectedPage", schemas.page_of("held", _HELD))
+)
 
 
 class NewCollection(BaseModel):

@@ -22,14 +22,16 @@ from feedcrawl.services.operations import dead_letters
 router = APIRouter(prefix="/dlq", tags=["dead letters"], dependencies=[Depends(needs("read"))])
 
 WRITES = [Depends(needs("write")), HEAVY]
-Reason = Annotated[str | None, Query(max_length=100, description="given up for it: http_404, total_timeout, …")]
-Age = Annotated[str | None, Query(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6})?[smhd]$", description="90s, 15m, 12h, 7d")]
+Reason = Annotated[str | None, Query(max_length=100, description="reason code: http_404, total_timeout, …")]
+Age = Annotated[
+    str | None, Query(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6})?[smhd]$", description="an age: 90s, 15m, 12h, 7d")
+]
 _LETTER = schemas.component("DeadLetter", schemas.published(DeadLetterRecord))
 _PAGE = schemas.component(
     "DeadLetterPage",
     schemas.fields(
         letters={"type": "array", "items": _LETTER},
-        count={"type": "integer", "description": "How many there are in all"},
+        count={"type": "integer", "description": "Number of all dead letters"},
         next={"type": ["string", "null"], "description": "`cursor` of the next page; null on the last"},
     ),
 )
@@ -46,7 +48,7 @@ class Which(BaseModel):
 
     reason: str | None = Field(None, max_length=100)
     host: str | None = Field(None, max_length=253)
-    older_than: str | None = Field(None, max_length=20, description="90s, 15m, 12h, 7d")
+    older_than: str | None = Field(None, max_length=20, description="an age: 90s, 15m, 12h, 7d")
     newer_than: str | None = Field(None, max_length=20)
     names: list[Annotated[str, Field(max_length=MAX_URL_LENGTH)]] = Field(
         [], max_length=1000, description="URLs or uids"
@@ -59,7 +61,7 @@ class Which(BaseModel):
         found = _wanted(now, self.reason, self.host, self.older_than, self.newer_than)
         found = DeadLetterFilter(found.reason, found.host, found.before, found.after, frozenset(self.names))
         if found == DeadLetterFilter() and not self.all:
-            raise Refusal("say_which", 'give a condition, or {"all": true} for every letter')
+            raise Refusal("say_which", 'give a condition, or {"all": true} for all dead letters')
         return found
 
 
@@ -89,7 +91,9 @@ def list_dead_letters(
     "/replay",
     operation_id="replay_dead_letters",
     dependencies=WRITES,
-    responses={200: schemas.answer("How many are tried again, and how many cannot be", _REPLAYED)},
+    responses={
+        200: schemas.answer("Number of dead letters that are tried again, and of those that cannot be", _REPLAYED)
+    },
 )
 def replay_dead_letters(body: Which, wired: Wired) -> Response:
     """Tries dead letters again, with the payload of their tasks."""
@@ -101,7 +105,7 @@ def replay_dead_letters(body: Which, wired: Wired) -> Response:
     "/drop",
     operation_id="drop_dead_letters",
     dependencies=WRITES,
-    responses={200: schemas.answer("How many were dropped", _DROPPED)},
+    responses={200: schemas.answer("Number of dropped dead letters", _DROPPED)},
 )
 def drop_dead_letters(body: Which, wired: Wired) -> Response:
     """Deletes dead letters."""

@@ -30,7 +30,9 @@ def list_entries(
     request: Request,
     wired: Wired,
     *,
-    since: Annotated[Moment | None, Query(description="that came then or later (RFC 3339); default: a day ago")] = None,
+    since: Annotated[
+        Moment | None, Query(description="entries that arrived at this time (RFC 3339) or later; default: a day ago")
+    ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -57,7 +59,7 @@ def get_entry(
     entry_uid: Annotated[str, Path(min_length=1, max_length=512, examples=["urn:uuid:60a76c80"])],
     wired: Wired,
     *,
-    feed_id: Annotated[UUID | None, Query(description="finds it however old it is")] = None,
+    feed_id: Annotated[UUID | None, Query(description="id of the feed: finds an entry of any age")] = None,
 ) -> Response:
     """The last version of an entry on this machine's disk. Two feeds may each have an entry with the same uid."""
     feed = None if feed_id is None else str(feed_id)

@@ -35,7 +35,7 @@ MAX_STREAMS, MAX_STREAMS_OF_ONE = 100, 50
 """Open streams of all callers and of one: each reads the store every second."""
 SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
-_TEXT = {"schema": {"type": "string", "description": "A record of docs/data-format.md a line"}}
+_TEXT = {"schema": {"type": "string", "description": "One record of docs/data-format.md per line"}}
 
 
 @router.get(
@@ -49,9 +49,11 @@ async def read_events(
     wired: Wired,
     caller: Annotated[Caller, Depends(needs("read"))],
     *,
-    after: Annotated[str, Query(description="cursor of the last event seen; 0 = from the oldest, now = none")] = "0",
+    after: Annotated[
+        str, Query(description="cursor of the last event read; 0: from the oldest event; now: only later events")
+    ] = "0",
     limit: Annotated[int, Query(description=f"at most so many, up to {events.MAX_EVENTS}; NDJSON alone")] = BATCH,
-    types: Annotated[str, Query(description="only these, comma separated")] = "",
+    types: Annotated[str, Query(description="types of events to return, comma separated; default: all")] = "",
     accept: Annotated[str, Header()] = NDJSON,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> Response:

@@ -56,13 +56,17 @@ _FIGURES = schemas.component(
         bytes_in={"type": "integer", "description": "Bodies as received, in their content codings"},
         compression_ratio={"type": ["number", "null"], "description": "Decoded bytes per received byte"},
         average_latency_sec={"type": ["number", "null"]},
-        new_entries={"type": "array", "items": {"type": "integer"}, "description": "Of each poll, the last first"},
+        new_entries={
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "New entries of each poll, the last poll first",
+        },
     ),
 )
 _FEED = schemas.component("Feed", schemas.published(FeedRecord))
 _ONE = schemas.component(
     "FeedWithStatistics",
-    schemas.published(FeedRecord, figures={**_FIGURES, "description": "Over the polls that its journal has"}),
+    schemas.published(FeedRecord, figures={**_FIGURES, "description": "Statistics over the polls in the journal"}),
 )
 TAKEN = schemas.component(
     "DueFeed",
@@ -108,12 +112,12 @@ class Decided(BaseModel):
     min_interval_sec: Interval = None
     max_interval_sec: Interval = None
     initial_interval_sec: Interval = None
-    fixed_interval_sec: Interval = Field(None, description="in place of the cadence")
-    push_only: bool | None = Field(None, description="polled at its longest interval only")
-    no_discovery: bool | None = Field(None, description="stays where it is whatever answers there")
-    paused: bool | None = Field(None, description="not polled until it is resumed")
+    fixed_interval_sec: Interval = Field(None, description="fixed interval, in place of the cadence")
+    push_only: bool | None = Field(None, description="poll at the longest interval only")
+    no_discovery: bool | None = Field(None, description="never searched for at another address")
+    paused: bool | None = Field(None, description="the feed is not polled until it is resumed")
     entries_only: bool | None = Field(None, description="the articles of its entries are not fetched")
-    user_agent: UserAgent | None = Field(None, description="of its polls, in place of the crawler's")
+    user_agent: UserAgent | None = Field(None, description="User-Agent of the polls, in place of the crawler's")
     keep_rules: Rules | None = Field(None, description="entries that match none are left out")
     drop_rules: Rules | None = Field(None, description="entries that match one are left out")
     headers: dict[str, str] | None = Field(
@@ -121,7 +125,7 @@ class Decided(BaseModel):
         max_length=MAX_HEADERS,
         repr=False,
         json_schema_extra={"writeOnly": True},
-        description="of its polls (`Authorization`, `Cookie` …), for its own origin alone; replaces all that it has",
+        description="headers of the polls (`Authorization`, …), for the feed's own origin; replaces all stored ones",
     )
 
     def given(self) -> dict[str, Any]:
@@ -143,9 +147,9 @@ class NewFeed(Decided):
         json_schema_extra={"examples": [{"url": "https://news.example.com/feed.xml", "categories": ["villages"]}]}
     )
 
-    url: str = Field(min_length=1, max_length=MAX_URL_LENGTH, description="of the feed, or of a page that has one")
+    url: str = Field(min_length=1, max_length=MAX_URL_LENGTH, description="URL of a feed, or of a page that names one")
     categories: Categories = []
-    backfill: bool = Field(default=False, description="read its archives too, once")
+    backfill: bool = Field(default=False, description="read the archives of the feed too, once")
 
 
 class Changes(Decided):
@@ -171,7 +175,7 @@ def list_feeds(
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY)] = None,
     source: Annotated[str | None, Query(max_length=100, description="name of a source")] = None,
     host: Annotated[str | None, Query(max_length=253)] = None,
-    failing: Annotated[bool | None, Query(description="whose last poll failed, or did not")] = None,
+    failing: Annotated[bool | None, Query(description="true: feeds whose last poll failed; false: the others")] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -192,16 +196,16 @@ def list_feeds(
     dependencies=WRITES,
     responses={
         201: schemas.answer("Subscribed, and due at once", _FEED),
-        200: schemas.answer("It is subscribed already, however its URL is spelled", _FEED),
+        200: schemas.answer("Subscribed already, under this or another spelling of the URL", _FEED),
         **problems.answers(409),
     },
 )
 def subscribe(body: NewFeed, request: Request, wired: Wired) -> Response:
-    """Subscribes once. The feed is due at once; the crawl asks it, for the API itself asks nobody.
+    """Subscribes once. The feed is due at once; a crawl polls it, since the API itself makes no requests.
 
-    A page may be named instead: at its first poll the subscription moves to the feed that the page offers, best first.
-    `GET /feeds/{id}` then has that feed's `url` and the `page`, and `stats.last_result` tells how the first poll went;
-    each step stands in `/feeds/{id}/fetches`.
+    The URL of a page works too: at the first poll the subscription moves to the best feed that the page names.
+    `GET /feeds/{id}` then has that feed's `url` and the `page`, and `stats.last_result` has the result of the first
+    poll; each step is in `/feeds/{id}/fetches`.
     """
     wired.imports.check_room()
     settings = {**body.given(), **({"backfill": True} if body.backfill else {})}
@@ -227,7 +231,7 @@ def get_feed(feed_id: FeedId, wired: Wired) -> Response:
     "/{feed_id}",
     operation_id="change_feed",
     dependencies=WRITES,
-    responses={200: schemas.answer("As it is now", _FEED), **problems.answers(404, 409)},
+    responses={200: schemas.answer("The changed feed", _FEED), **problems.answers(404, 409)},
 )
 def change_feed(feed_id: FeedId, body: Changes, wired: Wired) -> Response:
     """Changes settings of a feed, and makes it due at once."""
@@ -293,7 +297,9 @@ def list_entries_of_feed(
     request: Request,
     wired: Wired,
     *,
-    since: Annotated[Moment | None, Query(description="that came then or later (RFC 3339); default: all")] = None,
+    since: Annotated[
+        Moment | None, Query(description="entries that arrived at this time (RFC 3339) or later; default: all")
+    ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:

@@ -41,11 +41,11 @@ _IMPORTED = schemas.component(
             "url": {"type": "string"},
             "uid": {
                 "type": ["string", "null"],
-                "description": "that its article will have, if no other is its canonical",
+                "description": "uid of the article, unless the page names another canonical URL",
             },
             "answer": {
                 "enum": ["queued", "again", "raised", "pending", "leased", "known", "refused"],
-                "description": "new; queued anew; waits, now sooner; waits; leased; fetched lately; cannot be fetched",
+                "description": "new; queued again; now sooner; pending; leased; fetched recently; cannot be fetched",
             },
             "code": {"type": "string"},
             "detail": {"type": "string"},
@@ -70,8 +70,8 @@ class Urls(BaseModel):
         min_length=1, max_length=imports.MAX_URLS
     )
     category: str | None = Field(None, min_length=1, max_length=MAX_CATEGORY)
-    priority: int | None = Field(None, ge=1, le=10, description="left out: that of the URL's source, else 5")
-    again: bool = Field(default=False, description="fetch those too that were fetched lately")
+    priority: int | None = Field(None, ge=1, le=10, description="default: the priority of the URL's source, else 5")
+    again: bool = Field(default=False, description="fetch recently fetched URLs too")
 
 
 @router.get(
@@ -100,12 +100,16 @@ def conditions(
     text: Annotated[str | None, Query(max_length=200, description="a part of the URL")] = None,
     origin: Annotated[Origin | None, Query()] = None,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY)] = None,
-    parent: Annotated[str | None, Query(max_length=MAX_URL_LENGTH, description="named by this feed or page")] = None,
+    parent: Annotated[
+        str | None, Query(max_length=MAX_URL_LENGTH, description="URLs named by this feed or page")
+    ] = None,
     depth: Annotated[int | None, Query(ge=0)] = None,
     priority: Annotated[int | None, Query(ge=1, le=10)] = None,
-    error: Annotated[str | None, Query(max_length=100, description="reason code of the last failure or end")] = None,
-    min_retries: Annotated[int | None, Query(ge=0, description="failed tries at least")] = None,
-    min_fetches: Annotated[int | None, Query(ge=0, description="fetches at least")] = None,
+    error: Annotated[
+        str | None, Query(max_length=100, description="reason code of the last failure, or of the end")
+    ] = None,
+    min_retries: Annotated[int | None, Query(ge=0, description="least number of failed tries")] = None,
+    min_fetches: Annotated[int | None, Query(ge=0, description="least number of fetches")] = None,
     url_hash: Annotated[str | None, Query(pattern=_SHA256)] = None,
     content_hash: Annotated[str | None, Query(pattern=_SHA256)] = None,
     discovered_after: Annotated[Moment | None, Query()] = None,
@@ -168,7 +172,7 @@ def list_urls(
     operation_id="import_urls",
     dependencies=[Depends(needs("write")), HEAVY],
     responses={
-        202: schemas.answer("What became of each", _IMPORTED_URLS),
+        202: schemas.answer("The result for each URL", _IMPORTED_URLS),
     },
 )
 def import_urls(body: Urls, wired: Wired) -> Response:
@@ -183,7 +187,7 @@ def import_urls(body: Urls, wired: Wired) -> Response:
     operation_id="import_file_of_urls",
     dependencies=[Depends(needs("write")), HEAVY],
     responses={
-        202: schemas.answer("What became of each", _IMPORTED_URLS),
+        202: schemas.answer("The result for each URL", _IMPORTED_URLS),
     },
     openapi_extra={"requestBody": {"required": True, "content": schemas.text_or_bytes("text/plain")}},
 )
@@ -193,7 +197,7 @@ async def import_file_of_urls(
     *,
     category: Annotated[str | None, Query(min_length=1, max_length=MAX_CATEGORY)] = None,
     priority: Annotated[int | None, Query(ge=1, le=10)] = None,
-    again: Annotated[bool, Query(description="fetch those too that were fetched lately")] = False,
+    again: Annotated[bool, Query(description="fetch recently fetched URLs too")] = False,
 ) -> Response:
     """The same with a file: one URL per line; empty lines and lines that begin with `#` are ignored."""
     lines = imports.lines_of(decode(await request.body()).text)

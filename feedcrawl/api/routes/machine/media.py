@@ -31,12 +31,12 @@ _TAKEN = schemas.component(
     schemas.fields(
         **{
             **schemas.only(MediaRecord, ["media_id", "duplicate", "processing_status"])["properties"],
-            "ingest_enqueued": {"type": "boolean", "description": "Whether the crawl has it to fetch"},
+            "ingest_enqueued": {"type": "boolean", "description": "True if the task to fetch the page is queued"},
         }
     ),
 )
 _TAKEN_ANSWER = schemas.answer(
-    "Taken; the crawl does the rest", schemas.component("RequestedPageData", schemas.fields(data=_TAKEN))
+    "Accepted; a crawl fetches the page", schemas.component("RequestedPageData", schemas.fields(data=_TAKEN))
 )
 
 

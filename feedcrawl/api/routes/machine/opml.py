@@ -44,7 +44,7 @@ _IMPORTED = schemas.component(
     schemas.fields(
         ids={"type": "array", "items": {"type": "string", "format": "uuid"}, "description": "In the order of the list"},
         refused={"type": "array", "items": _REFUSED},
-        left_out={"type": "integer", "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+        left_out={"type": "integer", "description": "Number of feeds after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
     ),
 )
 _LISTED = {"type": "array", "items": {"type": "object", "description": "A feed with its settings"}}
@@ -55,12 +55,12 @@ _JOB = schemas.component(
     schemas.fields(
         id={"type": "string", "format": "uuid"},
         status={"enum": ["running", "done", "interrupted"], "description": "interrupted: send the list again"},
-        listed={**_COUNT, "description": "Feeds of the list"},
-        done={**_COUNT, "description": "Of them gone through"},
-        subscribed={**_COUNT, "description": "Of those subscribed, be it before"},
+        listed={**_COUNT, "description": "Number of feeds in the list"},
+        done={**_COUNT, "description": "Number of processed feeds"},
+        subscribed={**_COUNT, "description": "Number of subscribed feeds, those subscribed before included"},
         refused_count=_COUNT,
         refused={"type": "array", "items": _REFUSED, "description": f"The first {MAX_REFUSED:,}"},
-        left_out={**_COUNT, "description": "How many came after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
+        left_out={**_COUNT, "description": "Number of feeds after the first FEEDCRAWL_MAX_FEEDS_PER_LIST"},
         created_at=_TIME,
         updated_at=_TIME,
     ),
@@ -105,8 +105,8 @@ def _exported(registry: Registry, form: str) -> tuple[str, bytes]:
     operation_id="import_feeds",
     dependencies=[Depends(needs("write")), HEAVY],
     responses={
-        200: schemas.answer("What became of them", _IMPORTED),
-        202: schemas.answer("A long list: `Location` leads to how far its import is", _JOB),
+        200: schemas.answer("The result of the import", _IMPORTED),
+        202: schemas.answer("A long list: `Location` leads to the progress of its import", _JOB),
         **problems.answers(409, 413),
     },
     openapi_extra={
@@ -121,7 +121,9 @@ async def import_feeds(
     wired: Wired,
     caller: Annotated[Caller, Depends(needs("write"))],
     *,
-    category: Annotated[str | None, Query(max_length=MAX_CATEGORY, description="that they get besides")] = None,
+    category: Annotated[
+        str | None, Query(max_length=MAX_CATEGORY, description="additional category of the feeds")
+    ] = None,
 ) -> Response:
     """Subscribes to the feeds of a list: OPML, a URL per line, CSV or JSON; the Content-Type is ignored.
 

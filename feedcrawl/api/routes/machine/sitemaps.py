@@ -53,9 +53,11 @@ def list_sitemaps(
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY)] = None,
     source: Annotated[str | None, Query(max_length=100, description="name of a source")] = None,
     host: Annotated[str | None, Query(max_length=253)] = None,
-    root: Annotated[UUID | None, Query(description="the parts below this sitemap")] = None,
-    parts: Annotated[bool, Query(description="parts of indexes too")] = True,
-    failing: Annotated[bool | None, Query(description="whose last poll failed, or did not")] = None,
+    root: Annotated[UUID | None, Query(description="only the parts below this sitemap")] = None,
+    parts: Annotated[bool, Query(description="include the parts of indexes")] = True,
+    failing: Annotated[
+        bool | None, Query(description="true: sitemaps whose last poll failed; false: the others")
+    ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -76,7 +78,7 @@ def list_sitemaps(
     dependencies=WRITES,
     responses={
         201: schemas.answer("Watched, and due at once", _SITEMAP),
-        200: schemas.answer("It is watched already, however its URL is spelled", _SITEMAP),
+        200: schemas.answer("Watched already, under this or another spelling of the URL", _SITEMAP),
     },
 )
 def watch(body: NewSitemap, wired: Wired) -> Response:
