@@ -53,6 +53,22 @@ def test_decision_records_have_a_number_of_their_own(root: Path) -> None:
         assert path.read_text(encoding="utf-8").startswith(f"# {path.name[:4]}: "), path.name
 
 
+NAME_OF_THE_CODE = re.compile(
+    r"`((?:domain|services|store|parsing|telemetry|crawl|handlers)(?:\.[a-z_]+)+)\.(?:([A-Z]\w+)(?:\.(\w+))?|(\w+))`"
+)
+
+
+def test_dotted_names_in_documents_exist(root: Path) -> None:
+    missing = []
+    for path in (root / "docs").glob("*.md"):
+        for module, *names in NAME_OF_THE_CODE.findall(path.read_text(encoding="utf-8")):
+            place = root / "feedcrawl" / module.replace(".", "/")
+            sources = [each for each in (place.with_suffix(".py"), place / "__init__.py") if each.exists()]
+            known = "".join(each.read_text(encoding="utf-8") for each in sources) + " ".join(map(str, place.glob("*")))
+            missing += [f"{module}.{name}" for name in names if name and not re.search(rf"\b{name}\b", known)]
+    assert missing == []
+
+
 def test_relative_links_lead_somewhere(root: Path) -> None:
     found = [
         f"{name}:{text[: match.start()].count(chr(10)) + 1}: {match.group(1)} is not there"

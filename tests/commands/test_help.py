@@ -1,5 +1,6 @@
 """What `scrapy COMMAND --help` says, alike for all commands."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pkgutil import iter_modules
 from typing import get_args
 
 import pytest
+from scrapy.cmdline import _get_commands_dict
 from scrapy.settings import Settings
 
 from feedcrawl import commands
@@ -84,3 +86,25 @@ def test_options_are_told_alike(name: str) -> None:
 
 def test_every_kind_of_task_is_named() -> None:
     assert set(options("frontier")["--kind NAME"].removeprefix("urls: ").split(", ")) == set(get_args(Kind))
+
+
+DOCUMENTS = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+SHOWN = re.compile(
+    r"(?:^ {4}(?:\$ )?|`)(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?(?:scrapy|feedcrawl) ([a-z]+)([^`\n#]*)", re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_documents_exist_with_their_options(path: Path) -> None:
+    settings = Settings({"COMMANDS_MODULE": "feedcrawl.commands"})
+    commands, missing = _get_commands_dict(settings, True), []
+    for name, rest in SHOWN.findall(path.read_text(encoding="utf-8")):
+        if name not in commands:
+            missing.append(name)
+            continue
+        parser, command = ArgumentParser(conflict_handler="resolve"), commands[name]
+        command.settings = settings
+        command.add_options(parser)
+        given = re.findall(r"(?<=\s)(--[a-z-]+|-[a-zA-Z])(?=[\s=]|$)", rest.partition("&&")[0])
+        missing += [f"{name} {option}" for option in given if option not in parser._option_string_actions]
+    assert missing == []
