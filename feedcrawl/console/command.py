@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import re
 import signal
+import sys
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cached_property
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.output import UNUSABLE, say
+from feedcrawl.console.folding import folded
+from feedcrawl.console.output import UNUSABLE, say, terminal_width
 from feedcrawl.hints import missing, program
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from scrapy.settings import BaseSettings
+
+_USAGE_INDENT = 2
+"""Columns by which Scrapy indents the first line of a usage."""
 
 
 class WithWork(ScrapyCommand):
@@ -59,7 +64,7 @@ class WithWork(ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """Scrapy's options; the usage names the program that the user runs."""
         super().add_options(parser)
-        parser.usage = f"{program()} {self.name} {self.syntax()}"
+        parser.usage = "\n".join(folded(f"{program()} {self.name} {self.syntax()}", _usage_width()))
         self._parser = parser
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
@@ -111,6 +116,10 @@ def _ended_by_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _usage_width() -> int:
+    return (terminal_width(sys.stdout) or sys.maxsize) - _USAGE_INDENT
 
 
 def unknown_option(word: str, parser: ArgumentParser) -> str:
