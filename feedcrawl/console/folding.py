@@ -19,12 +19,14 @@ _INDENT: Final = 2
 
 
 def folded(line: str, width: int) -> Iterator[str]:
-    """The line in as many lines as it needs; those after the first are indented as its last column, or by two."""
+    """The line in as many lines as it needs; those after the first are indented as its last column, as itself, or by
+    two.
+    """
     if _size(line) <= width:
         yield line
         return
     column = _COLUMN.match(line[: width // 2])
-    margin = " " * (_size(column[0]) if column else _INDENT + len(line) - len(line.lstrip()))
+    margin = " " * (_size(column[0]) if column else len(line) - len(line.lstrip()) or _INDENT)
     shown = ""
     for gap, word in re.findall(r"(\s*)(\S+)", line):
         longest = width - len(margin)

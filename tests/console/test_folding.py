@@ -11,7 +11,7 @@ URL = "https://news.example/a/very/long/path/of/an/article"
         ("short", 20, ["short"]),
         ("", 20, [""]),
         ("one two three four", 10, ["one two", "  three", "  four"]),
-        ("  one two three", 10, ["  one two", "    three"]),
+        ("  one two three", 10, ["  one two", "  three"]),
         ("a  1 h 2 min  because of this", 24, ["a  1 h 2 min  because of", "   this"]),
         ("→   5 min  the rate at which it publishes", 30, ["→   5 min  the rate at which", "           it publishes"]),
         (f"see {URL} now", 30, ["see", "  https://news.exa…/an/article", "  now"]),
