@@ -14,7 +14,6 @@ from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain.frontier.outage import OF_OWN_NETWORK
 from feedcrawl.domain.frontier.outcome import REDIRECT, fault, judge
 from feedcrawl.domain.http.hints import retry_after_sec
-from feedcrawl.domain.urls import site_of
 from feedcrawl.exceptions import HopElsewhere, RobotsUnavailable, RouteFailed
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -124,8 +123,8 @@ class Verdicts:
         if released.before != released.after != "lost":
             fields = {"host": lease.task.host, "next_turn_sec": round(released.wait_sec, 1)}
             self._circuit("circuit", released.after, fields)
-        if released.domain_before != released.domain_after:
-            self._circuit("domain_circuit", released.domain_after, {"domain": site_of(lease.task.host)})
+        for change in released.scopes:
+            self._circuit(f"{change.kind}_circuit", change.after, {change.kind: change.key})
 
     def _circuit(self, what: str, state: str, fields: dict[str, object]) -> None:
         self._stats.inc_value(f"feedcrawl/{what}/{state}")

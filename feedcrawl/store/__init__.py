@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.hosts import Hosts
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.frontier.queue import Shard
-    from feedcrawl.store.frontier.scripts import FrontierPolicy
+    from feedcrawl.store.frontier.scripts import FrontierPolicy, ScopePace
     from feedcrawl.store.frontier.shards import Shards
     from feedcrawl.store.operations.cached_responses import CachedResponses
     from feedcrawl.store.operations.import_jobs import ImportJobs
@@ -59,6 +59,7 @@ __all__ = [
     "MediaRecords",
     "NdjsonFile",
     "Registry",
+    "ScopePace",
     "SearchIndex",
     "Series",
     "ServerIndex",
@@ -86,7 +87,7 @@ if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any nam
             "frontier.hosts": ("Hosts",),
             "frontier.interface": ("Frontier",),
             "frontier.queue": ("Shard",),
-            "frontier.scripts": ("FrontierPolicy",),
+            "frontier.scripts": ("FrontierPolicy", "ScopePace"),
             "frontier.shards": ("Shards",),
             "operations.cached_responses": ("CachedResponses",),
             "operations.import_jobs": ("ImportJobs",),

@@ -15,7 +15,7 @@ from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.redirects import Hop
 from feedcrawl.services.frontier.own_network import OwnNetwork
-from feedcrawl.store.frontier.interface import Released
+from feedcrawl.store.frontier.interface import Released, ScopeChange
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -284,7 +284,8 @@ def test_a_domains_circuit_that_changes_is_told(
 ) -> None:
     caplog.set_level(logging.INFO)
     request = of_host("www.a.test")
-    Verdicts(Frees(Released("closed", "closed", 1.0, before, after)), stats, lambda: NOW).answered(
+    changes = (ScopeChange("domain", "a.test", before, after),) if before != after else ()
+    Verdicts(Frees(Released("closed", "closed", 1.0, changes)), stats, lambda: NOW).answered(
         request, Response("http://www.a.test/", status=503)
     )
     assert [(record.message, record.levelno) for record in caplog.records] == told

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from feedcrawl.store.frontier.scripts import DOMAIN_FAILURES, TOGETHER_MS
+from feedcrawl.store.frontier.scripts import SCOPE_FAILURES, TOGETHER_MS
 
 State = Literal["closed", "open", "half_open"]
 Signal = Literal["ok", "site", "soft", "throttled", "due"]
@@ -102,7 +102,7 @@ class DomainCircuit:
     failed_at_ms: int = 0
 
 
-DOMAIN = CircuitPolicy(threshold=DOMAIN_FAILURES)
+DOMAIN = CircuitPolicy(threshold=SCOPE_FAILURES)
 
 
 def widened(

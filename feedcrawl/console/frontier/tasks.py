@@ -104,7 +104,7 @@ def _explain(wired: Stores, hosts: Sequence[HostStatistics], *, as_json: bool) -
         write_json([host_record(host, robots) for host, robots in zip(hosts, waits, strict=True)])
         return
     for host, robots in zip(hosts, waits, strict=True):
-        paced = [each for each in (host, host.domain) if each is not None]
+        paced = [host, *host.scopes.values()]
         rows = [[_text(value) for value in paced_record(each).values()] for each in paced]
         write_table(tuple(paced_record(host)), rows)
         write(f"{host.name}: {WHY[host.waits_for]}")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from feedcrawl.domain.frontier.delays import effective_delay
+from feedcrawl.domain.frontier.scopes import SCOPES
+from feedcrawl.domain.frontier.scopes import WHY as SCOPE_WHY
 from feedcrawl.domain.frontier.tasks import POLL_KINDS
 
 if TYPE_CHECKING:
@@ -17,14 +19,12 @@ DIMENSIONS: tuple[Dimension, ...] = ("status", "kind", "origin", "source")
 
 _POLLS = frozenset(f"pending:{kind}" for kind in POLL_KINDS)
 Key = tuple[str, str, str, str]
-WHY: Final = {
+WHY: Final[dict[str | None, str]] = {
     None: "a request is allowed now",
     "pace": "the host's delay, or a Retry-After",
     "answer_awaited": "a response is being read, or the host's probe is under way",
     "circuit_open": "the whole host failed: it is tried again when the wait is over",
-    "domain_pace": "the delay that all hosts of the registered domain share",
-    "domain_answer_awaited": "the domain has as many open responses as allowed",
-    "domain_circuit_open": "hosts of the domain failed together: one is tried when the wait is over",
+    **{f"{scope.name}_{code}": why.format(words=scope.words) for scope in SCOPES for code, why in SCOPE_WHY.items()},
 }
 """The values of `HostStatistics.waits_for` in words."""
 K = TypeVar("K")
@@ -63,7 +63,7 @@ class FrontierStatistics:
     `tasks` has numbers by (status, kind, origin, source): of `pending` tasks now, of ended tasks since the beginning.
     `leased` is the number of pending tasks that a worker holds. `places` has, by (lane, place), the number of hosts
     that are `ready`, `waiting` for their turn or `blocked` by a response still being read (all hosts that wait for one
-    domain count once), and the number of tasks that are `delayed`.
+    scope count once), and the number of tasks that are `delayed`.
     """
 
     tasks: Mapping[Key, int] = field(default_factory=dict)
@@ -106,11 +106,12 @@ class FrontierStatistics:
 
 @dataclass(frozen=True, slots=True)
 class HostStatistics:
-    """The state of a host, or of a registered domain, in the frontier; times in seconds.
+    """The state of a host, or of a wider scope such as its registered domain, in the frontier; times in seconds.
 
     `delay_sec` is the delay in force, `doublings` how many times 429 doubled the configured delay, `wait_sec` the time
     until the next request is allowed, `opened` how many times in a row the circuit has opened. `tasks` is the number of
-    pending tasks (None for a domain, whose hosts have the numbers).
+    pending tasks (None for a scope, whose hosts have the numbers). `scopes` has the host's scopes by name of
+    the kind, the narrowest first.
     """
 
     name: str
@@ -123,7 +124,7 @@ class HostStatistics:
     failures: int
     wait_sec: float
     opened: int = 0
-    domain: HostStatistics | None = None
+    scopes: Mapping[str, HostStatistics] = field(default_factory=dict)
 
     @property
     def waits_for(self) -> str | None:
@@ -134,8 +135,8 @@ class HostStatistics:
             "pace": self.wait_sec > 0,
         }
         own = next((reason for reason, holds in reasons.items() if holds), None)
-        its = self.domain.waits_for if self.domain is not None else None
-        return own or (f"domain_{its}" if its else None)
+        wider = (f"{name}_{its.waits_for}" for name, its in self.scopes.items() if its.waits_for)
+        return own or next(wider, None)
 
 
 def statistics_from(
@@ -158,7 +159,7 @@ def statistics_from(
 def host_statistics(
     name: str, record: Mapping[str, str | float], now_ms: int, *, delay_sec: float, concurrency: int
 ) -> HostStatistics:
-    """The state of a host or a domain from its record, at `now_ms` of the frontier's clock.
+    """The state of a host or a scope from its record, at `now_ms` of the frontier's clock.
 
     `delay_sec` and `concurrency` are the policy's values, used where the record has none.
     """

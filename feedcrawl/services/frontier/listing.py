@@ -127,8 +127,8 @@ def _lateness(late: Lateness) -> LatenessRecord:
 
 def host_record(host: HostStatistics, robots: list[RobotsWaitRecord]) -> PacedHostRecord:
     """A host with its registered domain, as programs read them."""
-    domain = paced_record(host.domain) if host.domain else None
-    return {**paced_record(host), "robots": robots, "domain": domain}
+    scopes = {name: paced_record(scope) for name, scope in host.scopes.items()}
+    return {**paced_record(host), "robots": robots, "domain": scopes.get("domain")}
 
 
 def robots_waits(hosts: Hosts, host: str, *, grace_sec: float, on_error: str) -> list[RobotsWaitRecord]:
@@ -146,7 +146,7 @@ def robots_waits(hosts: Hosts, host: str, *, grace_sec: float, on_error: str) ->
 
 
 def paced_record(host: HostStatistics) -> PacedRecord:
-    """The pace and circuit of a host or domain; `waits_for` is a key of `statistics.WHY`."""
+    """The pace and circuit of a host or scope; `waits_for` is a key of `statistics.WHY`."""
     return {
         "name": host.name,
         "tasks": host.tasks,

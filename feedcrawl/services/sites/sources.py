@@ -144,7 +144,7 @@ def _pace(touched: Iterable[Source], sources: Sources, frontier: Frontier) -> No
     for domain, domain_delay in shared.items():
         delay = delays.get(domain)
         if site_of(domain) is not None:
-            frontier.pace_domain(domain, delay_sec=domain_delay, hosts_delay_sec=delay or 0)
+            frontier.pace_scope("domain", domain, delay_sec=domain_delay, hosts_delay_sec=delay or 0)
         elif delay is not None:  # an address, or a name without a public suffix
             frontier.pace(domain, delay_sec=delay)
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, Protocol, TypedDict, Unpack
 
+from feedcrawl.domain.frontier.scopes import stored_scopes
 from feedcrawl.domain.frontier.tasks import LANES, compact
-from feedcrawl.domain.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,8 +82,8 @@ class Return(TypedDict):
     patch: NotRequired[Patch | None]
 
 
-class DomainPace(TypedDict, total=False):
-    """The named arguments of `Frontier.pace_domain`."""
+class SharedPace(TypedDict, total=False):
+    """The named arguments of `Frontier.pace_scope`."""
 
     delay_sec: float | None
     concurrency: int | None
@@ -121,17 +121,25 @@ class Ending:
         return (lease.id, lease.token, *ended, *texts, dead_letter, self.http_status or "", recovered)
 
 
+class ScopeChange(NamedTuple):
+    """A change of the circuit of a scope, for example of the `domain` `example.com` from `closed` to `open`."""
+
+    kind: str
+    key: str
+    before: str
+    after: str
+
+
 @dataclass(frozen=True, slots=True)
 class Released:
     """The result of `release`: the states of the host's circuit before and after, the time until the host's next
-    turn, and the states of its domain's circuit.
+    turn, and the changes of the circuits of its scopes.
     """
 
     before: str
     after: str
     wait_sec: float
-    domain_before: str = "closed"
-    domain_after: str = "closed"
+    scopes: tuple[ScopeChange, ...] = ()
 
 
 class Frontier(Protocol):
@@ -204,8 +212,9 @@ class Frontier(Protocol):
         """Sets a host's own delay (Crawl-delay, a source's setting) and concurrency."""
 
     @abstractmethod
-    def pace_domain(self, domain: str, **pace: Unpack[DomainPace]) -> None:
-        """Sets the delay and concurrency that all hosts of a registered domain share.
+    def pace_scope(self, kind: str, key: str, **pace: Unpack[SharedPace]) -> None:
+        """Sets the delay and concurrency that all hosts of a scope share, for example those of the `domain`
+        `example.com`.
 
         `hosts_delay_sec` is the delay of each of its hosts, present and future, that has no delay of its own; 0 unsets
         it.
@@ -213,7 +222,7 @@ class Frontier(Protocol):
 
     @abstractmethod
     def forgive(self, hosts: Iterable[str]) -> int:
-        """Forgets failures of hosts and domains that our own network caused; returns the number of closed circuits."""
+        """Forgets failures of hosts and scopes that our own network caused; returns the number of closed circuits."""
 
     @abstractmethod
     def remove(self, task_id: str) -> bool:
@@ -283,7 +292,7 @@ class Frontier(Protocol):
 
     @abstractmethod
     def host(self, name: str) -> HostStatistics:
-        """The current pace and circuit of a host, and those of its registered domain."""
+        """The current pace and circuit of a host, and those of its scopes."""
 
     @abstractmethod
     def circuits(self, limit: int = 1000) -> list[HostStatistics]:
@@ -304,14 +313,12 @@ def ms(seconds: float) -> int:
 
 
 def patch_text(patch: Patch | None) -> str:
-    """A patch as JSON for the scripts: the payload is a JSON text within it, and `site` is added to a host (the
-    length of its registered domain).
-    """
+    """A patch as JSON for the scripts: the payload is a JSON text within it, and `scopes` is added to a host."""
     if not patch:
         return "{}"
     values = _with_text(patch)
     if host := patch.get("host"):
-        values["site"] = len(site_of(host) or "")
+        values["scopes"] = stored_scopes(host)
     return compact(values)
 
 

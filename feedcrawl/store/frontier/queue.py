@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from feedcrawl.domain.frontier.dead_letters import shown
+from feedcrawl.domain.frontier.scopes import OF_MARK, OF_NAME, stored_scopes
 from feedcrawl.domain.frontier.tasks import (
     LANES,
     Again,
@@ -23,7 +24,6 @@ from feedcrawl.domain.frontier.tasks import (
     lane_of,
     task_from_record,
 )
-from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.dead_letters import keep
 from feedcrawl.store.frontier.interface import (
     Ending,
@@ -32,6 +32,7 @@ from feedcrawl.store.frontier.interface import (
     GivenUp,
     Released,
     Returned,
+    ScopeChange,
     Signal,
     Taken,
     ms,
@@ -46,7 +47,7 @@ from feedcrawl.store.redis.connection import is_cluster
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from feedcrawl.store.frontier.interface import DomainPace, Return
+    from feedcrawl.store.frontier.interface import Return, SharedPace
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -120,8 +121,9 @@ class Shard(ShardReads):
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """As `Frontier.release`."""
         wait = "" if wait_sec is None else ms(wait_sec)
-        before, after, until, wider, widest = self._run("release", lease.id, lease.token, signal, wait)
-        return Released(before, after, until / 1000, wider, widest)
+        before, after, until, changes = self._run("release", lease.id, lease.token, signal, wait)
+        scopes = tuple(ScopeChange(OF_MARK[name[0]].name, name[1:], *states) for name, *states in changes)
+        return Released(before, after, until / 1000, scopes)
 
     def turn(self, lease: Lease) -> float | None:
         """As `Frontier.turn`."""
@@ -132,7 +134,7 @@ class Shard(ShardReads):
         """As `Frontier.visit`."""
         task = Task(f"visit:{secrets.token_hex(8)}", "page", url, host)
         lease = Lease(task, History(), secrets.token_hex(8), shard=self._shard)
-        wait = self._run("visit", lease.id, lease.token, host, len(site_of(host) or ""))
+        wait = self._run("visit", lease.id, lease.token, host, *stored_scopes(host))
         return wait / 1000 if wait else lease
 
     def heartbeat(self, leases: Iterable[Lease]) -> set[str]:
@@ -142,13 +144,13 @@ class Shard(ShardReads):
 
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
         """As `Frontier.pace`."""
-        self._run("pace", host, _ms_or_empty(delay_sec), "" if concurrency is None else concurrency, "host", "")
+        self._run("pace", host, _ms_or_empty(delay_sec), "" if concurrency is None else concurrency, "")
 
-    def pace_domain(self, domain: str, **pace: Unpack[DomainPace]) -> None:
-        """As `Frontier.pace_domain`."""
+    def pace_scope(self, kind: str, key: str, **pace: Unpack[SharedPace]) -> None:
+        """As `Frontier.pace_scope`."""
         concurrency = pace.get("concurrency")
         shared = _ms_or_empty(pace.get("delay_sec")), "" if concurrency is None else concurrency
-        self._run("pace", domain, *shared, "domain", _ms_or_empty(pace.get("hosts_delay_sec")))
+        self._run("pace", OF_NAME[kind].named(key), *shared, _ms_or_empty(pace.get("hosts_delay_sec")))
 
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`."""
@@ -172,8 +174,8 @@ class Shard(ShardReads):
         self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`."""
-        site, text = len(site_of(record["host"]) or ""), compact(dict(record))
-        answer: Literal["queued", "pending", "known"] = self._run("adopt", text, ms(delay_sec), int(polled), site)
+        arguments = compact(dict(record)), ms(delay_sec), int(polled), *stored_scopes(record["host"])
+        answer: Literal["queued", "pending", "known"] = self._run("adopt", *arguments)
         return answer
 
     def sweep(self, task_ids: Sequence[str], *, shard: int = 0) -> dict[str, str]:  # noqa: ARG002 - of Shards
@@ -226,8 +228,8 @@ def _ms_or_empty(seconds: float | None) -> int | str:
 
 def _arguments_of(task: Task, delay: float, again: Again) -> tuple[str | int, ...]:
     label = f"{task.kind}:{task.origin}:{task.source or ''}"
-    site = len(site_of(task.host) or "")
-    return task.id, *packed(task), lane_of(task), task.host, task.priority, ms(delay), again, label, site
+    queue = lane_of(task), task.host, task.priority, ms(delay), again, label
+    return task.id, *packed(task), *queue, *stored_scopes(task.host)
 
 
 def _lease(shard: int, task_id: str, text: str, token: str, probe: int) -> Lease:

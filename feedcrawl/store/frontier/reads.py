@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from feedcrawl.domain.frontier.scopes import SCOPES
 from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics, host_statistics, statistics_from
 from feedcrawl.domain.frontier.tasks import LANES, History, Task, lane_of, task_from_record
-from feedcrawl.domain.urls import site_of
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.packed import unpacked
 from feedcrawl.store.redis.connection import is_cluster
@@ -91,18 +91,21 @@ class ShardReads(Frontier):
 
     def host(self, name: str) -> HostStatistics:
         """As `Frontier.host`."""
-        domain, now = site_of(name), self._clock_ms()
+        keys, now = {scope: key for scope in SCOPES if (key := scope.key(name))}, self._clock_ms()
         with self._client.pipeline(transaction=False) as pipe:
             pipe.hgetall(f"{self._prefix}h:{name}")
-            pipe.get(f"{self._prefix}d:{domain}")
-            host, wider = pipe.execute()
-        policy, wide = self._policy, {"at": 0.0, **_domain(wider)}
-        delay = wide.get("hosts_delay", 1000 * policy.host_delay_sec) / 1000
-        its = host_statistics(name, host, now, delay_sec=delay, concurrency=policy.host_concurrency)
-        if domain is None:
-            return its
-        delay, concurrency = policy.domain_pace
-        return replace(its, domain=host_statistics(domain, wide, now, delay_sec=delay, concurrency=concurrency))
+            for scope, key in keys.items():
+                pipe.get(f"{self._prefix}{scope.record}{key}")
+            host, *found = pipe.execute()
+        records = [{"at": 0.0, **_scope(text)} for text in found]
+        shared = (record["hosts_delay"] for record in records if "hosts_delay" in record)
+        delay = next(shared, 1000 * self._policy.host_delay_sec) / 1000
+        its = host_statistics(name, host, now, delay_sec=delay, concurrency=self._policy.host_concurrency)
+        scopes = {}
+        for (scope, key), record in zip(keys.items(), records, strict=True):
+            delay, concurrency = self._policy.scope_pace(scope.name)
+            scopes[scope.name] = host_statistics(key, record, now, delay_sec=delay, concurrency=concurrency)
+        return replace(its, scopes=scopes)
 
     def circuits(self, limit: int = 1000) -> list[HostStatistics]:
         """As `Frontier.circuits`."""
@@ -150,8 +153,8 @@ class ShardReads(Frontier):
         return next(iter(cursors.values())), names
 
 
-def _domain(text: str | None) -> dict[str, float]:
-    """A domain's record; most records are just the time of the next turn and the number of open requests."""
+def _scope(text: str | None) -> dict[str, float]:
+    """A scope's record; most records are just the time of the next turn and the number of open requests."""
     if text and text.startswith("{"):
         record: dict[str, float] = json.loads(text)
         return record

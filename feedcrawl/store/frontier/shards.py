@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import HostStatistics
     from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task, TaskRecord
-    from feedcrawl.store.frontier.interface import DomainPace, Enqueued, Released, Return, Returned, Signal
+    from feedcrawl.store.frontier.interface import Enqueued, Released, Return, Returned, SharedPace, Signal
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
@@ -178,9 +178,9 @@ class Shards(Frontier):
         """As `Frontier.pace`."""
         self._frontiers[self._home(host)].pace(host, delay_sec=delay_sec, concurrency=concurrency)
 
-    def pace_domain(self, domain: str, **pace: Unpack[DomainPace]) -> None:
-        """As `Frontier.pace_domain`."""
-        self._frontiers[self._home(domain)].pace_domain(domain, **pace)
+    def pace_scope(self, kind: str, key: str, **pace: Unpack[SharedPace]) -> None:
+        """As `Frontier.pace_scope`."""
+        self._frontiers[self._home(key)].pace_scope(kind, key, **pace)
 
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`, one round trip (at least) for each shard."""

@@ -82,7 +82,7 @@ DOMAIN = replace(HOST, name="example", tasks=None, concurrency=4)
     ],
 )
 def test_why_a_host_waits(host, domain, expected):
-    assert replace(HOST, **host, domain=replace(DOMAIN, **domain)).waits_for == expected
+    assert replace(HOST, **host, scopes={"domain": replace(DOMAIN, **domain)}).waits_for == expected
     if not domain:
         assert replace(HOST, **host).waits_for == expected
 

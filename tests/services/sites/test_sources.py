@@ -16,7 +16,7 @@ from feedcrawl.services.sites import searching, sources
 from feedcrawl.services.sites.sources import SourceBook
 from feedcrawl.services.subscriptions import registering
 from feedcrawl.store.frontier.queue import Shard
-from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.store.frontier.scripts import FrontierPolicy, ScopePace
 from feedcrawl.store.sites.site_searches import SiteSearches
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.sites.sources import StoredSources
@@ -40,7 +40,7 @@ SOURCE = Source(
 
 @pytest.fixture
 def stores(redis_client: redis.Redis) -> Any:
-    frontier = Shard(redis_client, FrontierPolicy(domain_delay_sec=0))
+    frontier = Shard(redis_client, FrontierPolicy(scopes={"domain": ScopePace(0)}))
     now = lambda: datetime(2026, 11, 28, tzinfo=UTC)  # noqa: E731
     return SimpleNamespace(
         registry=Registry(redis_client),
@@ -98,9 +98,9 @@ def test_a_source_set_by_another_process_is_found(stores: Any, monkeypatch: pyte
 
 def test_the_delay_of_its_domain_is_for_all_hosts_of_it(stores: Any) -> None:
     sync(stores, Source("a", "http://www.a.test/", domain_delay_sec=5.0))
-    domain = stores.frontier.host("feeds.a.test").domain
+    domain = stores.frontier.host("feeds.a.test").scopes["domain"]
     assert (domain.name, domain.delay_sec) == ("a.test", 5.0)
-    assert stores.frontier.host("b.test").domain.delay_sec == 0
+    assert stores.frontier.host("b.test").scopes["domain"].delay_sec == 0
 
 
 def test_the_file_decides_over_what_was_said_before(stores: Any) -> None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.store.frontier.interface import GivenUp, Released
+from feedcrawl.store.frontier.interface import GivenUp, Released, ScopeChange
 from feedcrawl.store.frontier.queue import Shard
-from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.store.frontier.scripts import FrontierPolicy, ScopePace
 from feedcrawl.store.redis import keys
 
 START_MS = 1_764_286_185_123
@@ -505,14 +505,14 @@ def test_a_domain_has_as_many_open_answers_as_four_of_its_hosts(make, clock):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "co.uk"])
 def test_what_has_no_registered_domain_waits_for_none(make, host):
-    frontier = make(domain_delay_sec=100, domain_concurrency=1)
+    frontier = make(scopes={"domain": ScopePace(100, 1)})
     frontier.enqueue(
         [article("a", host), article("b", "127.0.0.2"), article("c", "x.github.io"), article("d", "y.github.io")]
     )
     assert sorted(ids(frontier.take(9))) == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize(("said", "wait"), [({}, 0.0), ({"domain_delay_sec": 0.25}, 0.25)])
+@pytest.mark.parametrize(("said", "wait"), [({}, 0.0), ({"scopes": {"domain": ScopePace(0.25)}}, 0.25)])
 def test_a_domain_of_which_nothing_is_said_slows_no_host_of_it(make, said, wait):
     frontier = make(host_concurrency=3, **said)
     frontier.enqueue([article(f"a{n}") for n in range(3)])
@@ -522,13 +522,13 @@ def test_a_domain_of_which_nothing_is_said_slows_no_host_of_it(make, said, wait)
 
 def test_a_domain_has_a_pace_of_its_own(frontier, clock):
     frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(3)])
-    frontier.pace_domain("big.example", delay_sec=20, concurrency=1)
+    frontier.pace_scope("domain", "big.example", delay_sec=20, concurrency=1)
     lease = take_one(frontier)
     clock.forward(50)
     assert frontier.take(1).blocked == 1
     frontier.release(lease, "ok")
     assert frontier.take(1).wait_sec == 20
-    its = frontier.host("h1.big.example").domain
+    its = frontier.host("h1.big.example").scopes["domain"]
     assert (its.delay_sec, its.concurrency, its.wait_sec, its.waits_for) == (20, 1, 20, "pace")
 
 
@@ -601,7 +601,7 @@ def fail(frontier, clock, hosts):
 def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answer_closes_it(frontier, clock):
     frontier.enqueue([article(f"x{n}", f"h{n}.big.example") for n in range(9)], delay_sec=10)
     told = fail(frontier, clock, [f"{name}.big.example" for name in "abc"])
-    assert told == Released("closed", "closed", 1.0, "closed", "open")
+    assert told == Released("closed", "closed", 1.0, (ScopeChange("domain", "big.example", "closed", "open"),))
     clock.forward(10)
     taken = frontier.take(9)
     assert (taken.leases, taken.wait_sec) == ((), 19)
@@ -609,7 +609,8 @@ def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answe
     clock.forward(19)
     taken = frontier.take(9)
     assert ([lease.probe for lease in taken.leases], taken.blocked) == ([True], 1)
-    assert frontier.release(taken.leases[0], "answered").domain_after == "closed"
+    change = ScopeChange("domain", "big.example", "half_open", "closed")
+    assert frontier.release(taken.leases[0], "answered").scopes == (change,)
     clock.forward(0.25)
     assert [lease.probe for lease in frontier.take(9).leases] == [False]
 
@@ -619,14 +620,14 @@ def test_hosts_of_a_domain_that_answers_fail_for_themselves(frontier, clock):
     frontier.enqueue([article("good", "good.big.example")])
     frontier.release(take_one(frontier), "ok")
     clock.forward(1)
-    assert fail(frontier, clock, ["c.big.example", "d.big.example"]).domain_after == "closed"
-    assert fail(frontier, clock, ["a.big.example", "b.big.example"]).domain_after == "closed"  # counted before
+    assert fail(frontier, clock, ["c.big.example", "d.big.example"]).scopes == ()
+    assert fail(frontier, clock, ["a.big.example", "b.big.example"]).scopes == ()  # counted before
 
 
 def test_what_was_our_own_fault_is_forgiven(frontier, clock):
     hosts = [f"{name}.big.example" for name in "abc"]
     frontier.enqueue([article(f"x{host}", host) for host in hosts], delay_sec=1)
-    assert fail(frontier, clock, hosts).domain_after == "open"
+    assert fail(frontier, clock, hosts).scopes[0].after == "open"
     assert frontier.forgive([*hosts, "unknown.example"]) == 1
     clock.forward(1)
     assert len(frontier.take(9).leases) == 1

@@ -24,9 +24,10 @@ from hypothesis.stateful import (
 )
 
 from feedcrawl.domain.frontier.tasks import Lease, Task
-from feedcrawl.store.frontier.interface import GivenUp, Released
+from feedcrawl.domain.urls import site_of
+from feedcrawl.store.frontier.interface import GivenUp, Released, ScopeChange
 from feedcrawl.store.frontier.queue import Shard
-from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.store.frontier.scripts import FrontierPolicy, ScopePace
 
 EXAMPLES = int(os.environ.get("FRONTIER_MODEL_EXAMPLES", "0"))
 START = 1_764_286_185_000
@@ -370,8 +371,7 @@ class Workers(RuleBasedStateMachine):
         policy = replace(
             FrontierPolicy(host_delay_sec=DELAY / 1000, lease_sec=LEASE / 1000),
             host_concurrency=concurrency,
-            domain_delay_sec=DOMAIN_DELAY / 1000,
-            domain_concurrency=DOMAIN_CONCURRENCY,
+            scopes={"domain": ScopePace(DOMAIN_DELAY / 1000, DOMAIN_CONCURRENCY)},
             max_attempts=ATTEMPTS,
             circuit_failures=FAILURES,
         )
@@ -474,7 +474,8 @@ class Workers(RuleBasedStateMachine):
             if task.slot:
                 host.free(self.model.now)
             task.slot = False
-            expected = Released(*states, max(0, host.tat - self.model.now) / 1000, *wider)
+            changes = (ScopeChange("domain", site_of(lease.task.host), *wider),) if wider[0] != wider[1] else ()
+            expected = Released(*states, max(0, host.tat - self.model.now) / 1000, changes)
         assert worker.release(lease, signal) == expected
 
     @precondition(some_held)

@@ -13,9 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.frontier.tasks import Task
-from feedcrawl.store.frontier.interface import Released
 from feedcrawl.store.frontier.queue import Shard
-from feedcrawl.store.frontier.scripts import FrontierPolicy
+from feedcrawl.store.frontier.scripts import FrontierPolicy, ScopePace
 
 START_MS = 1_764_286_185_000
 SIGNALS = ("ok", "answered", "site", "soft", "throttled", "none")
@@ -118,7 +117,14 @@ class Twin:
         self.domain.busy -= 1
         self.rest(now)
         states = (before.state, self.circuit.state, max(0, self.tat - now) / 1000)
-        return Released(*states, wider.state, self.domain.circuit.state)
+        changed = wider.state != self.domain.circuit.state
+        return (*states, [(wider.state, self.domain.circuit.state)] if changed else [])
+
+
+def states(released):
+    """The states of a host's circuit, its next turn, and how the circuits of its scopes changed."""
+    changes = [(change.before, change.after) for change in released.scopes]
+    return released.before, released.after, released.wait_sec, changes
 
 
 waits = st.none() | st.sampled_from([0, 1, 999, 1000, 29_999, 120_000, 3_600_000, 86_400_000, 90_000_000])
@@ -169,8 +175,8 @@ def test_both_answer_alike(client, delay, concurrency, failures, script):
         elif action == "turn" and leases:
             assert frontier.turn(leases[0]) == twin.turn(now)
         elif action == "release" and leases:
-            told = frontier.release(leases.pop(0), signal, wait_sec=None if wait is None else wait / 1000)
-            assert told == twin.release(now, signal, wait)
+            released = frontier.release(leases.pop(0), signal, wait_sec=None if wait is None else wait / 1000)
+            assert states(released) == twin.release(now, signal, wait)
         assert state_of(client, host) == (
             twin.pace,
             twin.circuit.state,
@@ -207,8 +213,7 @@ def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, co
     policy = FrontierPolicy(
         host_delay_sec=delays[0] / 1000,
         host_concurrency=concurrency[0],
-        domain_delay_sec=None if delays[1] is None else delays[1] / 1000,
-        domain_concurrency=concurrency[1],
+        scopes={"domain": ScopePace(None if delays[1] is None else delays[1] / 1000, concurrency[1])},
         circuit_failures=failures,
         lease_sec=10**9,
     )
@@ -236,7 +241,7 @@ def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, co
             assert frontier.turn(held[0]) == twins[held[0].task.host].turn(now)
         elif action == "release" and held:
             lease = held.pop(number % len(held))
-            assert frontier.release(lease, signal) == twins[lease.task.host].release(now, signal, None)
+            assert states(frontier.release(lease, signal)) == twins[lease.task.host].release(now, signal, None)
         assert domain_state(client, site) == (domain.circuit.state, domain.circuit.failures, domain.tat, domain.busy)
 
 

@@ -22,6 +22,7 @@ from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.articles.query import ArticleFilter
 from feedcrawl.domain.cadence.reasons import duration
+from feedcrawl.domain.frontier import scopes
 from feedcrawl.domain.frontier.selection import TaskFilter as WantedTasks
 from feedcrawl.domain.frontier.statistics import WHY, Lateness
 from feedcrawl.domain.frontier.tasks import Kind, Origin
@@ -261,13 +262,15 @@ def show_urls(
 def show_host(
     request: Request, caller: Reader, wired: Wired, name: Annotated[str, Path(min_length=1, max_length=253)]
 ) -> Response:
-    """A host's pace and circuit, those of its domain, its failing robots.txt, and the reason why it waits."""
+    """A host's pace and circuit, those of its wider scopes, its failing robots.txt, and the reason why it waits."""
     host = wired.frontier.host(name.lower())
     config = wired.config
     robots = listing.robots_waits(
         wired.hosts, host.name, grace_sec=config.robots_grace_sec, on_error=config.robots_on_error
     )
-    values = {"host": host, "robots": robots, "why": f"{WHY[host.waits_for][:1].upper()}{WHY[host.waits_for][1:]}."}
+    paced = [("host", host), *((scopes.OF_NAME[kind].words, scope) for kind, scope in host.scopes.items())]
+    why = WHY[host.waits_for]
+    values = {"host": host, "paced": paced, "robots": robots, "why": f"{why[:1].upper()}{why[1:]}."}
     return templates.render("host.html", context(request, wired.now(), caller, "/dashboard/frontier") | values)
 
 

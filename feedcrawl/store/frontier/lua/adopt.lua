@@ -1,4 +1,4 @@
--- adopt: ARGV = clock, the task's record as JSON, delay ms, polled (0|1), site -> 'queued' | 'pending' | 'known'
+-- adopt: ARGV = clock, the task's record as JSON, delay ms, polled (0|1), the host's scopes -> 'queued' | 'pending' | 'known'
 -- Stores a task from another shard. If it is already pending here, a kill came between the steps of its move: it is
 -- unchanged.
 local function main(now)
@@ -13,7 +13,7 @@ local function main(now)
   task.updated_at = now
   save_task(task)
   count_task(task, 1)
-  place_in_domain(task.host, tonumber(ARGV[5]))
+  place_in_scopes(task.host, ARGV, 5)
   enqueue(task, now, tonumber(ARGV[3]))
   return 'queued'
 end

@@ -4,6 +4,21 @@ local PARTS = 11
 -- Reasons of tasks that end without a request.
 local UNFETCHED = {already_stored = true, robots_blocked = true}
 
+-- Notes a poll that backs off because its host fails. A host that fails one feed and answers others never has two failures
+-- in a row: such a poll's back-off concerns only its feed.
+local AWAY = 10000
+local function note_away(name, task, recovered, now)
+  local key, member = away_key(name), delayed_member(task)
+  local host = recovered and host_of(name)
+  if not recovered or host.state == 'closed' and host.failures < 2 or redis.call('ZCARD', key) >= AWAY then
+    redis.call('ZREM', key, member)
+    return
+  end
+  redis.call('ZADD', key, now + recovered, member)
+  redis.call('PEXPIRE', key, POLICY.host_ttl)
+  touch(name).away = 1
+end
+
 -- Runs an ending's commands and signal. This is done for all endings before any lease is dropped, so that a command that
 -- fails ends no task.
 local function commit(ending, holder, text, now)

@@ -1,14 +1,14 @@
--- Applies a worker's patch to a task's record; `site` belongs to the host of the patch.
+-- Applies a worker's patch to a task's record; `scopes` are those of the host of the patch.
 local function merge(task, patch)
   local moves = patch.host or patch.source or patch.origin
-  local site = patch.site
-  patch.site = nil
+  local its = patch.scopes
+  patch.scopes = nil
   if moves then count_task(task, -1) end
   for name, value in pairs(patch) do
     if value == cjson.null then task[name] = nil else task[name] = value end
   end
   if moves then count_task(task, 1) end
-  if patch.host then place_in_domain(task.host, site) end
+  if patch.host then place_in_scopes(task.host, its, 1) end
 end
 
 -- If a task was enqueued again while a worker held it, the task starts anew instead of ending or using an attempt.

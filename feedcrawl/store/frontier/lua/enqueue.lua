@@ -1,13 +1,14 @@
 -- push: ARGV = clock, then for each task: id, parts of its record before and after the time of discovery, lane, host,
---   priority, delay ms, again, label, site -> [result…]
---   `label` is the field of the counters, `site` the length of the registered domain at the end of the host, or 0.
-local PARTS = 10
+--   priority, delay ms, again, label, the host's scopes -> [result…]
+--   `label` is the field of the counters.
+local SCOPES_AT = 9 -- place of the first scope among the parts of a task
+local PARTS = SCOPES_AT + #SCOPES
 
 local function welcome(new)
   count('pending', new.label, 1)
   if new.delay <= 0 then touch(new.host) end
   hold(new.host, 1)
-  place_in_domain(new.host, new.site)
+  place_in_scopes(new.host, ARGV, new.scopes_at)
 end
 
 local function record_of(new) return unpacked(new.front .. new.rest, new.id) end
@@ -84,7 +85,7 @@ local function main(now)
     at = math.max(now, at + STEP)
     local new = {id = ARGV[i], front = ARGV[i + 1], rest = ARGV[i + 2], lane = ARGV[i + 3], host = ARGV[i + 4],
       priority = tonumber(ARGV[i + 5]), delay = tonumber(ARGV[i + 6]), again = ARGV[i + 7], label = ARGV[i + 8],
-      site = tonumber(ARGV[i + 9])}
+      scopes_at = i + SCOPES_AT}
     results[#results + 1] = push(new, new.delay > 0 and now or at)
   end
   redis.call('SET', P .. 'pushed_at', string.format('%.4f', at))

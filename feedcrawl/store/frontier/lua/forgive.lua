@@ -1,4 +1,4 @@
--- forgive: ARGV = clock, host… -> number of circuits closed. Forgets failures of hosts and domains that our own network
+-- forgive: ARGV = clock, host… -> number of circuits closed. Forgets failures of hosts and scopes that our own network
 -- caused; a pause that a host requested (429) stays.
 local function pardon(paced, delay, now)
   local was = paced.state
@@ -10,12 +10,12 @@ end
 local function main(now)
   local closed = 0
   for i = 2, #ARGV do
-    local host, domain, its = touch(ARGV[i]), domain_of(ARGV[i])
-    closed = closed + pardon(host, delay_of(host, domain), now)
+    local host, its = touch(ARGV[i]), scopes_of(ARGV[i])
+    closed = closed + pardon(host, delay_of(host, its), now)
     host.blamed = 0
-    if domain then
-      closed = closed + pardon(domain, domain.delay, now)
-      stir(its)
+    for _, scope in ipairs(its) do
+      closed = closed + pardon(scope, scope.delay, now)
+      stir(scope)
     end
   end
   return closed

@@ -1,6 +1,7 @@
 -- Hosts: read once per script, changed as tables, then settled and written back at the end of the script. The field named
 -- after a lane has the set in which the host is for that lane, so that a move changes two sets and not eight. `tasks` is
--- the number of pending tasks; `site` is the length of the registered domain at the end of the name, 0 if there is none.
+-- the number of pending tasks. Each kind of wider scope has a field (`site`: registered domains) with the key of the host's
+-- scope, or the length of that key if the host's name ends with it.
 local DEFAULTS = {__index = {next_at = 0, busy = 0, delay = POLICY.delay, concurrency = POLICY.concurrency,
   state = 'closed', failures = 0, opened = 0, doublings = 0, good = 0, refusals = 0, ok_at = 0, poll = '', page = '',
   tasks = 0, site = 0, blamed = 0, away = 0}}
@@ -37,50 +38,84 @@ local function touch(name, lane)
   return host
 end
 
--- Registered domains: pace and circuit that all hosts of a domain share. A record exists while a host of the domain has an
--- open request, the domain's turn is to come, or hosts wait for it (`at`: lane -> the domain's place; `front`: lane -> the
--- one host of the domain that is ready).
-local DOMAIN = {__index = {next_at = 0, busy = 0, delay = POLICY.domain_delay, concurrency = POLICY.domain_concurrency,
-  state = 'closed', failures = 0, opened = 0, failed_at = 0}}
-local domains, stirred, changed = {}, {}, {}
+-- Scopes: pace and circuit that all hosts of a registered domain share, or of another kind in SCOPES (scripts.py), which
+-- has the narrowest kind first. A scope is named as in the sets of places: the mark of its kind, with which no host begins,
+-- and its key (`@example.com`). A record exists while a host of the scope has an open request, the scope's turn is to come,
+-- or hosts wait for it (`at`: lane -> the scope's place; `front`: lane -> the one host of the scope that is ready). A field
+-- that a record lacks has the value of its kind.
+local KIND_OF = {} -- the kinds by the byte of their mark
+local PLACES = {ready = true, waiting = true, blocked = true} -- and those of hosts that wait for a scope
+local scopes, stirred, changed = {}, {}, {}
+for i = 1, #SCOPES do
+  local kind = SCOPES[i]
+  kind.__index, KIND_OF[string.byte(kind.mark)], PLACES[kind.parked], scopes[kind] = kind, kind, true, {}
+end
 
-local function domain_key(name) return P .. 'd:' .. name end
-
-local function load_domain(name)
-  if not domains[name] then
-    local text = redis.call('GET', domain_key(name))
-    local next_at, busy = string.match(text or '0 0', '^(%d+) (%d+)$')
-    local domain = next_at and {next_at = tonumber(next_at), busy = tonumber(busy), at = {}, front = {}}
-    domains[name] = setmetatable(domain or cjson.decode(text), DOMAIN)
+-- The scope with this key; the key is a field of it until it is written.
+local function load_scope(kind, key)
+  local scope = scopes[kind][key]
+  if scope then return scope end
+  local text = redis.call('GET', P .. kind.record .. key)
+  local next_at, busy = string.match(text or '0 0', '^(%d+) (%d+)$')
+  if next_at then scope = {next_at = tonumber(next_at), busy = tonumber(busy), at = {}, front = {}, key = key}
+  else
+    scope = cjson.decode(text)
+    scope.key = key
   end
-  return domains[name]
+  scopes[kind][key] = setmetatable(scope, kind)
+  return scope
 end
 
--- The domain of a host and the domain's name; nil if there is none.
-local function domain_of(name)
-  local length = host_of(name).site
-  if length == 0 then return nil end
-  local domain = string.sub(name, -length)
-  return load_domain(domain), domain
+-- The scope of this name; nil for the name of a host.
+local function scope_named(name)
+  local kind = KIND_OF[string.byte(name)]
+  return kind and load_scope(kind, string.sub(name, 2))
 end
 
--- Marks a domain as changed; with `lane`, the hosts of that lane that wait for the domain may have changed too.
-local function stir(name, lane)
-  stirred[name], changed[name] = stirred[name] or {}, true
+-- The scopes of a host, the narrowest first.
+local within, NONE = {}, {}
+local function scopes_of(name)
+  local found = within[name]
+  if found then return found end
+  local host = host_of(name)
+  found = NONE
+  for i = 1, #SCOPES do
+    local kind = SCOPES[i]
+    local key = host[kind.field]
+    if key and key ~= 0 then
+      local scope = load_scope(kind, type(key) == 'number' and string.sub(name, -key) or key)
+      if found == NONE then found = {scope} else found[#found + 1] = scope end
+    end
+  end
+  within[name] = found
+  return found
+end
+
+-- Marks a scope as changed; with `lane`, the hosts of that lane that wait for the scope may have changed too.
+local function stir(scope, lane)
+  stirred[scope], changed[scope] = stirred[scope] or {}, true
   if lane then
-    stirred[name][lane] = true
-    if not COMMON[lane] then domains[name].own = 1 end
+    stirred[scope][lane] = true
+    if not COMMON[lane] then scope.own = 1 end
   end
 end
 
--- The number of requests that may be open at a host or domain: one if its circuit is not closed.
+-- The number of requests that may be open at a host or scope: one if its circuit is not closed.
 local function allowed(paced) return paced.state == 'closed' and paced.concurrency or 1 end
 
 local function is_open(paced, now) return paced.busy < allowed(paced) and paced.next_at <= now end
 
+-- The narrowest of the scopes at which no request may be made now; nil if there is none.
+local function shut_scope(its, now)
+  for i = 1, #its do
+    if not is_open(its[i], now) then return its[i] end
+  end
+  return nil
+end
+
 local function is_own(name) return name == 'file' or name == 'listing' or string.sub(name, 1, 5) == 'page:' end
 
--- All lanes in which a host or domain has a place or may get one; only those with `own` have lanes besides the common two.
+-- All lanes in which a host or scope has a place or may get one; only those with `own` have lanes besides the common two.
 local function lanes_of(places, more, own)
   if not own then return LANES end
   local names = {'poll', 'page'}
@@ -93,11 +128,15 @@ local function lanes_of(places, more, own)
   return names
 end
 
--- The key of a place's set, nil if it has none. Hosts that wait for their domain have a set of their own (`parked`), and
--- the domain takes their place in the other sets.
-local function place_key(place, lane, domain)
+local function parked_key(scope, lane) return P .. scope.parked .. ':' .. lane .. ':' .. scope.key end
+
+-- The key of a place's set, nil if it has none. Hosts that wait for a scope are in a set of the scope (`parked`), and the
+-- scope takes their place in the other sets.
+local function place_key(place, lane, its)
   if place == '' or place == 'open' then return nil end
-  if place == 'parked' then return P .. 'parked:' .. lane .. ':' .. domain end
+  for i = 1, #its do
+    if its[i].parked == place then return parked_key(its[i], lane) end
+  end
   return P .. place .. ':' .. lane
 end
 
@@ -127,10 +166,10 @@ local function write_places()
   for key in pairs(moves) do write_place(key) end
 end
 
--- Moves a host or a domain to another place of a lane; `places` stores the place per lane.
-local function move(places, name, lane, place, score, domain)
+-- Moves a host, whose scopes are `its`, or a scope to another place of a lane; `places` stores the place per lane.
+local function move(places, name, lane, place, score, its)
   local old = places[lane] or ''
-  local from, to = place_key(old, lane, domain), place_key(place, lane, domain)
+  local from, to = place_key(old, lane, its), place_key(place, lane, its)
   if from and from ~= to then note_move(from, name, false) end
   if to and not (from == to and place == 'blocked') then note_move(to, name, score) end
   if place == 'ready' then risen[lane] = true end
@@ -138,7 +177,7 @@ local function move(places, name, lane, place, score, domain)
 end
 
 -- Puts a host into its place for each lane: `ready` by the best task's rank, `waiting` by the time of its next turn,
--- `blocked` while all its slots have open requests, `parked` while its domain must wait, or nowhere without tasks.
+-- `blocked` while all its slots have open requests, `parked` while one of its scopes must wait, or nowhere without tasks.
 local function settle(name, now)
   local host, lanes = hosts[name], touched[name]
   touched[name] = nil
@@ -146,62 +185,65 @@ local function settle(name, now)
     local old = host[lane] or ''
     if old ~= '' or lanes[lane] then
       local best = redis.call('ZRANGE', queue_key(lane, name), 0, 0, 'WITHSCORES')
-      local place, score, domain, its = '', nil, nil, nil
-      if host.site > 0 then domain, its = domain_of(name) end
+      local place, score, its = '', nil, scopes_of(name)
       if best[1] then
         if host.busy >= allowed(host) then place, score = 'blocked', now
         elseif host.next_at > now then place, score = 'waiting', host.next_at
-        elseif domain and not is_open(domain, now) then place, score = 'parked', best[2]
-        else place, score = 'ready', best[2] end
+        else
+          local shut = shut_scope(its, now)
+          place, score = shut and shut.parked or 'ready', best[2]
+        end
       end
-      if domain and old ~= place then
-        if domain.front[lane] == name and place ~= 'ready' then
-          domain.front[lane] = nil
-          stir(its, lane)
-        elseif old == 'parked' or place == 'parked' then stir(its, lane) end
+      if old ~= place then
+        for i = 1, #its do
+          local scope = its[i]
+          if scope.front[lane] == name and place ~= 'ready' then
+            scope.front[lane] = nil
+            stir(scope, lane)
+          elseif old == scope.parked or place == scope.parked then stir(scope, lane) end
+        end
       end
       move(host, name, lane, place, score, its)
     end
   end
 end
 
--- Puts a domain for which hosts wait into its place: among the waiting or blocked hosts, under a name that no host can have
--- (`@…`). When the domain may be requested, the best of its hosts becomes ready, one per lane.
-local function settle_domain(name, now)
-  local domain, lanes = domains[name], stirred[name]
-  for _, lane in ipairs(lanes_of(domain.at, lanes, domain.own)) do
-    if (domain.at[lane] or '') ~= '' or lanes[lane] then
-      local parked = place_key('parked', lane, name)
+-- Puts a scope for which hosts wait into its place: among the waiting or blocked hosts. When the scope may be requested, the
+-- best of its hosts becomes ready, one per lane.
+local function settle_scope(scope, now)
+  local lanes = stirred[scope]
+  for _, lane in ipairs(lanes_of(scope.at, lanes, scope.own)) do
+    if (scope.at[lane] or '') ~= '' or lanes[lane] then
+      local parked = parked_key(scope, lane)
       write_place(parked)
       local best = redis.call('ZRANGE', parked, 0, 0)[1]
       local place, score = '', nil
       if best then
-        if domain.busy >= allowed(domain) then place, score = 'blocked', now
-        elseif domain.next_at > now then place, score = 'waiting', domain.next_at
+        if scope.busy >= allowed(scope) then place, score = 'blocked', now
+        elseif scope.next_at > now then place, score = 'waiting', scope.next_at
         else place = 'open' end
       end
-      move(domain.at, '@' .. name, lane, place, score)
-      local front = domain.front[lane]
+      move(scope.at, scope.mark .. scope.key, lane, place, score, NONE)
+      local front = scope.front[lane]
       if (place == 'open') ~= (front ~= nil) and best then -- the best host becomes ready, or the ready one is parked
-        domain.front[lane] = front or best
-        touch(domain.front[lane], lane)
-        settle(domain.front[lane], now)
+        front = front or best
+        scope.front[lane] = front
+        touch(front, lane)
+        settle(front, now)
       end
     end
   end
-  stirred[name] = nil
+  stirred[scope] = nil
 end
 
 local function settle_all(now)
   for name in pairs(touched) do settle(name, now) end
-  local name = next(stirred)
-  while name do
-    settle_domain(name, now)
-    name = next(stirred)
+  local scope = next(stirred)
+  while scope do
+    settle_scope(scope, now)
+    scope = next(stirred)
   end
 end
-
-local PLACES = {ready = true, waiting = true, blocked = true, parked = true}
 
 local function idle(host)
   if host.busy > 0 or host.tasks > 0 then return false end
@@ -211,30 +253,32 @@ local function idle(host)
   return true
 end
 
--- True if a domain's record has nothing but its next turn and its number of open requests.
-local function is_plain(domain)
-  for field, value in pairs(domain) do
-    if field ~= 'next_at' and field ~= 'busy' and value ~= DOMAIN.__index[field]
+-- True if a scope's record has nothing but its next turn and its number of open requests.
+local function is_plain(scope)
+  local kind = getmetatable(scope)
+  for field, value in pairs(scope) do
+    if field ~= 'next_at' and field ~= 'busy' and value ~= kind[field]
       and (type(value) ~= 'table' or next(value)) then return false end
   end
   return true
 end
 
--- A domain's record is kept after its last turn for as long as failures of its hosts count together; a pace set for the
--- domain or its hosts is kept for as long as ended tasks are.
-local function save_domain(name, now)
-  local domain = domains[name]
-  for lane, place in pairs(domain.at) do
-    if place == '' then domain.at[lane] = nil end
+-- A scope's record is kept after its last turn for as long as failures of its hosts count together; a pace set for the
+-- scope or its hosts is kept for as long as ended tasks are.
+local function save_scope(scope, now)
+  local key = P .. scope.record .. scope.key
+  scope.key = nil
+  for lane, place in pairs(scope.at) do
+    if place == '' then scope.at[lane] = nil end
   end
-  local plain = is_plain(domain)
-  local text = plain and string.format('%.0f %d', domain.next_at, domain.busy) or cjson.encode(domain)
-  if next(domain.at) then redis.call('SET', domain_key(name), text) -- hosts wait for it
+  local plain = is_plain(scope)
+  local text = plain and string.format('%.0f %d', scope.next_at, scope.busy) or cjson.encode(scope)
+  if next(scope.at) then redis.call('SET', key, text) -- hosts wait for it
   else
-    local is_set = rawget(domain, 'delay') or rawget(domain, 'concurrency') or rawget(domain, 'hosts_delay')
-    local ttl = is_set and POLICY.remember or domain.busy > 0 and POLICY.host_ttl or POLICY.together
-    if domain.next_at - now > ttl then ttl = ttl + domain.next_at - now end
-    redis.call('SET', domain_key(name), text, 'PX', string.format('%.0f', ttl))
+    local is_set = rawget(scope, 'delay') or rawget(scope, 'concurrency') or rawget(scope, 'hosts_delay')
+    local ttl = is_set and POLICY.remember or scope.busy > 0 and POLICY.host_ttl or scope.together
+    if scope.next_at - now > ttl then ttl = ttl + scope.next_at - now end
+    redis.call('SET', key, text, 'PX', string.format('%.0f', ttl))
   end
 end
 

@@ -18,11 +18,18 @@ local function count_task(task, by)
   hold(task.host, by)
 end
 
--- Stores with a host's first task the length of the host's registered domain.
-local function place_in_domain(name, site)
-  if not site or site == 0 then return end
-  if not hosts[name] then redis.call('HSETNX', host_key(name), 'site', site)
-  elseif hosts[name].site == 0 then hosts[name].site = site end
+-- Stores with a host's first task the host's scopes: the values of their fields begin at `list[first]`, in the order of
+-- SCOPES ('': the host has none of this kind).
+local function place_in_scopes(name, list, first)
+  for i = 1, #SCOPES do
+    local kind, value, host = SCOPES[i], list[first + i - 1], hosts[name]
+    if value ~= '' then
+      if not host then redis.call('HSETNX', host_key(name), kind.field, value)
+      elseif (host[kind.field] or 0) == 0 then
+        host[kind.field], within[name] = tonumber(value) or value, nil
+      end
+    end
+  end
 end
 
 -- Rank within a lane: the time at which a task became due, less one hour for each step of priority. The lowest goes first.

@@ -1,4 +1,4 @@
--- The twin of tests/site/host_circuit.py `step`, for hosts and domains; returns the pause before the next request in ms.
+-- The twin of tests/site/host_circuit.py `step`, for hosts and scopes; returns the pause before the next request in ms.
 local function step_circuit(host, signal, wait, threshold)
   local failed = signal == 'site' or signal == 'soft'
   local alive = signal == 'ok' or signal == 'answered'
@@ -29,41 +29,42 @@ local function step_pace(host, signal, wait)
   return wait
 end
 
--- The twins of tests/site/host_circuit.py `widened` and `together`: applies a host's signal to its registered domain.
-local function signal_domain(host, domain, signal, now)
+-- The twins of tests/site/host_circuit.py `widened` and `together`: applies a host's signal to a scope of it. `fresh` is false if
+-- the host's failures have been counted at its scopes since it last answered. Returns true if this failure is counted.
+local function signal_scope(scope, signal, fresh, now)
   local alive = signal == 'ok' or signal == 'answered'
-  local blames = signal == 'site' and domain.state == 'closed' and host.blamed == 0
-  if not (alive or blames or domain.state == 'half_open') then return end
+  local blames = signal == 'site' and scope.state == 'closed' and fresh
+  if not (alive or blames or scope.state == 'half_open') then return false end
   if blames then
-    if now - domain.failed_at > POLICY.together and domain.failures > 0 then domain.failures = 0 end
-    host.blamed, domain.failed_at = 1, now
+    if now - scope.failed_at > scope.together and scope.failures > 0 then scope.failures = 0 end
+    scope.failed_at = now
   end
-  local was = domain.state
-  local pause = step_circuit(domain, signal, 0, POLICY.domain_failures)
-  if pause > 0 then domain.next_at = math.max(domain.next_at, now + pause) end
-  if was ~= 'closed' and domain.state == 'closed' then
-    domain.next_at = math.min(domain.next_at, now + domain.delay)
+  local was = scope.state
+  local pause = step_circuit(scope, signal, 0, scope.threshold)
+  if pause > 0 then scope.next_at = math.max(scope.next_at, now + pause) end
+  if was ~= 'closed' and scope.state == 'closed' then
+    scope.next_at = math.min(scope.next_at, now + scope.delay)
   end
+  return blames
 end
 
--- Polls that back off because their host fails, by the time at which they would be due without the failures. A host that
--- fails one feed and answers others never has two failures in a row: such a poll's back-off concerns only its feed.
-local AWAY = 10000
+-- Applies a host's signal to all its scopes; returns [name, state of its circuit before, after]… of those that changed.
+local function signal_scopes(name, host, signal, now)
+  local fresh, changes, its = host.blamed == 0, {}, scopes_of(name)
+  for i = 1, #its do
+    local scope = its[i]
+    local before = scope.state
+    if signal_scope(scope, signal, fresh, now) then host.blamed = 1 end
+    stir(scope)
+    if scope.state ~= before then changes[#changes + 1] = {scope.mark .. scope.key, before, scope.state} end
+  end
+  return changes
+end
+
 local RECALLED = 16 -- polls per response; the response of each recalled poll recalls as many more
 
+-- Polls that back off because their host fails, by the time at which they would be due without the failures (done.lua).
 local function away_key(name) return P .. 'away:' .. name end
-
-local function note_away(name, task, recovered, now)
-  local key, member = away_key(name), delayed_member(task)
-  local host = recovered and host_of(name)
-  if not recovered or host.state == 'closed' and host.failures < 2 or redis.call('ZCARD', key) >= AWAY then
-    redis.call('ZREM', key, member)
-    return
-  end
-  redis.call('ZADD', key, now + recovered, member)
-  redis.call('PEXPIRE', key, POLICY.host_ttl)
-  touch(name).away = 1
-end
 
 -- The host has answered: its polls become due as they would have been without the failures.
 local function recall(name, host, now)
@@ -75,23 +76,20 @@ local function recall(name, host, now)
   if #earlier > 0 then redis.call('ZADD', P .. 'delayed:poll', 'XX', 'LT', unpack(earlier)) end
 end
 
--- Applies the signal of a response to the host and its domain. Signals: ok (2xx, 3xx), answered (4xx), site, soft,
+-- Applies the signal of a response to the host and its scopes. Signals: ok (2xx, 3xx), answered (4xx), site, soft,
 -- throttled, none. `wait` is Retry-After in milliseconds. Returns the states of the host's circuit before and after, then
--- the domain's.
+-- the changes of its scopes' circuits.
 local function signal_host(name, signal, wait, now)
-  local host, domain, its = touch(name), domain_of(name)
-  local before, wider = host.state, domain and domain.state or 'closed'
+  local host, changes = touch(name), NONE
+  local before = host.state
   local pause = step_circuit(host, signal, wait or 0, POLICY.circuit_failures)
   pause = math.max(pause, step_pace(host, signal, wait or 0))
-  if domain and signal ~= 'none' then
-    signal_domain(host, domain, signal, now)
-    stir(its)
-  end
+  if signal ~= 'none' then changes = signal_scopes(name, host, signal, now) end
   if signal == 'ok' or signal == 'answered' then
     host.ok_at = now
     if host.blamed > 0 then host.blamed = 0 end
     if host.away > 0 then recall(name, host, now) end
   end
   if pause > 0 then host.next_at = math.max(host.next_at, now + math.min(pause, 24 * HOUR)) end
-  return before, host.state, wider, domain and domain.state or 'closed'
+  return before, host.state, changes
 end

@@ -1,32 +1,35 @@
 -- The twin of tests/site/host_pace.py `effective_delay`. A host's own delay (Crawl-delay) goes before the one that is set for
--- all hosts of its domain (a source's setting), and that before the default.
-local function delay_of(host, domain)
-  local delay = rawget(host, 'delay') or domain and domain.hosts_delay or host.delay
+-- all hosts of its narrowest scope (a source's setting), and that before the default.
+local function delay_of(host, its)
+  local delay = rawget(host, 'delay')
+  for i = 1, #its do delay = delay or its[i].hosts_delay end
+  delay = delay or host.delay
   return math.min(delay * 2 ^ host.doublings, math.max(delay, 120000))
 end
 
--- A domain's default delay never makes its hosts slower than their own delay; only a configured delay does.
-local function domain_delay(domain, delay)
-  if POLICY.domain_delay_stands or rawget(domain, 'delay') then return domain.delay end
-  return math.min(domain.delay, delay)
+-- A scope's default delay never makes its hosts slower than their own delay; only a configured delay does.
+local function shared_delay(scope, delay)
+  if scope.delay_stands or rawget(scope, 'delay') then return scope.delay end
+  return math.min(scope.delay, delay)
 end
 
--- The twin of tests/site/host_pace.py `reserve_both`: takes the next turn of a host and of its domain; returns the time of
+-- The twin of tests/site/host_pace.py `reserve_both`: takes the next turn of a host and of its scopes; returns the time of
 -- that turn.
-local function reserve(host, domain, now)
-  local at, delay = math.max(now, host.next_at, domain and domain.next_at or 0), delay_of(host, domain)
+local function reserve(host, its, now)
+  local at, delay = math.max(now, host.next_at), delay_of(host, its)
+  for i = 1, #its do at = math.max(at, its[i].next_at) end
   host.next_at = at + delay
-  if domain then domain.next_at = at + domain_delay(domain, delay) end
+  for i = 1, #its do its[i].next_at = at + shared_delay(its[i], delay) end
   return at
 end
 
--- Takes a turn and a slot of a host and of its domain.
-local function occupy(host, domain, its, now)
-  reserve(host, domain, now)
+-- Takes a turn and a slot of a host and of its scopes.
+local function occupy(host, its, now)
+  reserve(host, its, now)
   host.busy = host.busy + 1
-  if domain then
-    domain.busy = domain.busy + 1
-    stir(its)
+  for i = 1, #its do
+    its[i].busy = its[i].busy + 1
+    stir(its[i])
   end
 end
 
@@ -35,18 +38,23 @@ local function rest(paced, delay, now)
   if paced.concurrency == 1 then paced.next_at = math.max(paced.next_at, now + delay) end
 end
 
--- Frees the slot at the host and at its domain, if the holder still has one.
+-- The delays of a host and its scopes run from now on, where one request may be open at a time.
+local function rest_all(host, its, now)
+  local delay = delay_of(host, its)
+  rest(host, delay, now)
+  for i = 1, #its do
+    rest(its[i], shared_delay(its[i], delay), now)
+    stir(its[i])
+  end
+end
+
+-- Frees the slot at the host and at its scopes, if the holder still has one.
 local function free_slot(holder, now)
   if not holder.slot then return end
-  local host, domain, its = touch(holder.host), domain_of(holder.host)
-  local delay = delay_of(host, domain)
+  local host, its = touch(holder.host), scopes_of(holder.host)
   host.busy = math.max(0, host.busy - 1)
-  rest(host, delay, now)
-  if domain then
-    domain.busy = math.max(0, domain.busy - 1)
-    rest(domain, domain_delay(domain, delay), now)
-    stir(its)
-  end
+  for i = 1, #its do its[i].busy = math.max(0, its[i].busy - 1) end
+  rest_all(host, its, now)
 end
 
 local function drop_lease(id, holder, now)

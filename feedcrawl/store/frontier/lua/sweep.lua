@@ -7,8 +7,8 @@
 
 -- True if the next `take` can find the host: it is in the set that its record names.
 local function stands(name, lane)
-  local place, _, domain = host_of(name)[lane], domain_of(name)
-  return place and place ~= '' and redis.call('ZSCORE', place_key(place, lane, domain), name)
+  local place = host_of(name)[lane]
+  return place and place ~= '' and redis.call('ZSCORE', place_key(place, lane, scopes_of(name)), name)
 end
 
 local function waiting(task, now)

@@ -37,10 +37,10 @@ local function promote(lane, now)
   end
   if #due > 0 then redis.call('ZREMRANGEBYRANK', P .. 'delayed:' .. lane, 0, #due / 2 - 1) end
   for _, host in ipairs(redis.call('ZRANGEBYSCORE', P .. 'waiting:' .. lane, '-inf', now, 'LIMIT', 0, 2 * wanted + 16)) do
-    if string.sub(host, 1, 1) == '@' then
-      local domain = string.sub(host, 2)
-      load_domain(domain).at[lane] = 'waiting'
-      stir(domain, lane)
+    local scope = scope_named(host)
+    if scope then
+      scope.at[lane] = 'waiting'
+      stir(scope, lane)
     else touch(host)[lane] = 'waiting' end
   end
 end
@@ -107,28 +107,30 @@ end
 local function pop(lane, name, now)
   local popped = redis.call('ZPOPMIN', queue_key(lane, name))
   local id, text = popped[1], popped[1] and redis.call('GET', task_key(popped[1]))
-  local host, domain, its = touch(name, lane), domain_of(name)
-  local probe = host.state ~= 'closed' or (domain ~= nil and domain.state ~= 'closed')
+  local host, its, probe = touch(name, lane), scopes_of(name), false
   if text and not may_hold(id, text) then
     enqueue(unpacked(text, id), now, 1000)
     text = nil
   end
   if text then
-    if host.state ~= 'closed' then host.state = 'half_open' end -- half-open and no slot taken: the last probe was lost
-    if domain and domain.state ~= 'closed' then domain.state = 'half_open' end
-    occupy(host, domain, its, now)
+    if host.state ~= 'closed' then host.state, probe = 'half_open', true end -- already so if the last probe was lost
+    for i = 1, #its do
+      if its[i].state ~= 'closed' then its[i].state, probe = 'half_open', true end
+    end
+    occupy(host, its, now)
     note_lateness(lane, text, tonumber(popped[2]), now)
   end
   settle(name, now)
-  if its and stirred[its] then settle_domain(its, now) end
+  for i = 1, #its do
+    if stirred[its[i]] then settle_scope(its[i], now) end
+  end
   return text and id, text, probe
 end
 
--- True if the best host must wait for its domain; it is parked there, and so is no longer among the ready hosts.
+-- True if the best host must wait for a scope; it is parked there, and so is no longer among the ready hosts.
 local function parks(lane, name, now)
-  local host, domain = host_of(name), domain_of(name)
-  host[lane] = 'ready'
-  if not domain or is_open(domain, now) then return false end
+  host_of(name)[lane] = 'ready'
+  if not shut_scope(scopes_of(name), now) then return false end
   touch(name, lane)
   settle(name, now)
   return true

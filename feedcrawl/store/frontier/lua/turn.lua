@@ -2,12 +2,7 @@
 local function main(now)
   local holder = held(ARGV[2], ARGV[3])
   if not holder then return -1 end
-  local host, domain, its = touch(holder.host), domain_of(holder.host)
-  local delay = delay_of(host, domain)
-  rest(host, delay, now) -- the delay runs from the end of the previous response
-  if domain then
-    rest(domain, domain_delay(domain, delay), now)
-    stir(its)
-  end
-  return reserve(host, domain, now) - now
+  local host, its = touch(holder.host), scopes_of(holder.host)
+  rest_all(host, its, now) -- the delay runs from the end of the previous response
+  return reserve(host, its, now) - now
 end
