@@ -8,11 +8,11 @@ therefore starts from the average feed, a burst is noticed at once, and the rate
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.timetable import ENOUGH, find_period
+from feedcrawl.domain.cadence.values import SCALES, SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.week import DAY, FACTOR, HOUR, PART, PART_0, WEEK, Week, after, hour_factor, mean_factor
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.cadence.values import Observation
 
-SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
 STRENGTHS = (0.5, 1.0, 1.5, 1.0)
 """Weight of each scale's prior, in arrivals; the longest scale's prior is PRIOR_RATE."""
 PRIOR_RATE = 0.25 / DAY
@@ -31,28 +30,6 @@ FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES[1:])
 LULL = 0.8
 """Share of the shortest recent gap in which no arrival is expected."""
 LONGEST_DOCUMENT = 500
-SMALLEST_WINDOW = 10
-NOTHING = (0.0,) * len(SCALES)
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """Estimate of a feed's arrivals up to `at` (Unix seconds).
-
-    `counts` and `exposure` (seconds, weighted by the profile of the week) fade on each of SCALES, `entries` on the
-    longest. `newest` is the time of the newest entry, `recent` the times of the last arrivals, `period` the period of a
-    regular publisher in seconds (0: none), `window` the number of entries that the document shows.
-    """
-
-    at: float
-    counts: tuple[float, ...] = NOTHING
-    exposure: tuple[float, ...] = NOTHING
-    entries: float = 0.0
-    newest: float = 0.0
-    recent: tuple[float, ...] = ()
-    period: int = 0
-    window: int = SMALLEST_WINDOW
-    week: Week = field(default_factory=lambda: Week(0.0))
 
 
 def begun(seen: Observation, now: datetime) -> Arrivals:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.cadence.arrivals import Arrivals, batch_size, dates, expected_by, hourly, learn, lull, rates
+from feedcrawl.domain.cadence.arrivals import batch_size, dates, expected_by, hourly, learn, lull, rates
 from feedcrawl.domain.cadence.baseline import step
 from feedcrawl.domain.cadence.plan import first_poll
 from feedcrawl.domain.cadence.timetable import Timetable, fitted, has_lapsed, next_slot
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from feedcrawl.domain.cadence.values import CadencePolicy, Observation, PollState
+    from feedcrawl.domain.cadence.values import Arrivals, CadencePolicy, Observation, PollState
 
 WINDOW_SHARE = 0.4
 BURST_GAPS, BURST_SHARE = 5, 0.5

@@ -8,8 +8,7 @@ from feedcrawl.domain.cadence.arrivals import expected, rates
 from feedcrawl.domain.cadence.week import DAY, WEEK
 
 if TYPE_CHECKING:
-    from feedcrawl.domain.cadence.arrivals import Arrivals
-    from feedcrawl.domain.cadence.values import PollState
+    from feedcrawl.domain.cadence.values import Arrivals, PollState
 
 EXPECTED: Final = 8.0
 """Arrivals that a feed should have had meanwhile: without a fault, so many are missed once in 3 000 times (e⁻⁸)."""

@@ -10,9 +10,8 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from feedcrawl.domain.cadence.arrivals import SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
-from feedcrawl.domain.cadence.values import PollState
+from feedcrawl.domain.cadence.values import SMALLEST_WINDOW, Arrivals, PollState
 from feedcrawl.domain.cadence.week import CELLS, CELLS_BEFORE, DIGITS, Week, of_hours_of_week
 from feedcrawl.domain.publisher_hints import PublisherHints
 

@@ -17,7 +17,7 @@ from feedcrawl.domain.cadence.week import DAY, HOUR
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from feedcrawl.domain.cadence.arrivals import Arrivals
+    from feedcrawl.domain.cadence.values import Arrivals
 
 SHORTEST, LONGEST = 0.2, 1_000.0
 """Bounds of the tempo; at the lower bound the shortest interval of 300 s becomes a minute."""

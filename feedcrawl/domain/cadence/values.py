@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from feedcrawl.domain.cadence.week import DAY, HOUR, Week
 from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from feedcrawl.domain.cadence.arrivals import Arrivals
-
 DAY_SEC = 86_400.0
 MIN_UPDATE_PERIOD_SEC = 600.0
+SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
+SMALLEST_WINDOW = 10
+NOTHING = (0.0,) * len(SCALES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,26 @@ class Observation:
     def succeeded(self) -> bool:
         """True if the publisher sent the document, or a 304."""
         return self.status is not None and (200 <= self.status < 300 or self.status == 304)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Estimate of a feed's arrivals up to `at` (Unix seconds).
+
+    `counts` and `exposure` (seconds, weighted by the profile of the week) fade on each of SCALES, `entries` on the
+    longest. `newest` is the time of the newest entry, `recent` the times of the last arrivals, `period` the period of a
+    regular publisher in seconds (0: none), `window` the number of entries that the document shows.
+    """
+
+    at: float
+    counts: tuple[float, ...] = NOTHING
+    exposure: tuple[float, ...] = NOTHING
+    entries: float = 0.0
+    newest: float = 0.0
+    recent: tuple[float, ...] = ()
+    period: int = 0
+    window: int = SMALLEST_WINDOW
+    week: Week = field(default_factory=lambda: Week(0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from feedcrawl.domain.cadence.arrivals import (
     PRIOR_RATE,
-    SCALES,
     Arrivals,
     arrival_times,
     batch_size,
@@ -15,7 +14,7 @@ from feedcrawl.domain.cadence.arrivals import (
     learn,
     rates,
 )
-from feedcrawl.domain.cadence.values import Observation
+from feedcrawl.domain.cadence.values import SCALES, Observation
 from feedcrawl.domain.cadence.week import DAY, HOUR
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
