@@ -39,6 +39,12 @@ def canonicalize(url: str, *, base: str | None = None, keep_trailing_slash: bool
     session ids and empty pairs removed; trailing slashes removed except the root's, unless configured to stay.
     Idempotent.
     """
+    return _canonical(url.strip(), base, keep_trailing_slash)
+
+
+# An entry's link is canonicalized four times within one poll. Longer texts are refused, and so not kept.
+@lru_cache(maxsize=1024)
+def _canonical(url: str, base: str | None, keep_trailing_slash: bool) -> str:  # noqa: FBT001 - a key of the cache
     parsed = _parse(url, base)
     path = SESSION_PARAMETER.sub("", _normal_escapes(parsed.pathname))
     if not keep_trailing_slash:

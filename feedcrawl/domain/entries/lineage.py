@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
@@ -142,8 +142,12 @@ class KnownEntry:
 
     def to_json(self) -> str:
         """One compact JSON object, without the fields that are None or 0."""
-        record = {name: value for name, value in asdict(self).items() if value not in (None, 0)}
-        return json.dumps(record, separators=(",", ":"), default=datetime.isoformat, ensure_ascii=False)
+        values = {name: getattr(self, name) for name in _FIELDS}
+        return _JSON.encode({name: value for name, value in values.items() if value not in (None, 0)})
+
+
+_FIELDS: Final = tuple(each.name for each in fields(KnownEntry))
+_JSON: Final = json.JSONEncoder(separators=(",", ":"), default=datetime.isoformat, ensure_ascii=False)
 
 
 def withdrawn(known: Iterable[KnownEntry], present: Collection[str], now: datetime) -> tuple[KnownEntry, ...]:

@@ -37,7 +37,9 @@ class Sources(Mapping[str, "Source"]):
 
         Raises InvalidUrl.
         """
-        found = self._by_domain.get(_domain(url), []) if self._by_domain else []
+        found = self._by_domain.get(_domain(url)) if self._by_domain else None
+        if found is None:
+            return self.get(named or "")
         owner = found[0] if len(found) == 1 else source_of(url, found, named)
         return owner or self.get(named or "")
 
