@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.areas import main_area
 from feedcrawl.domain.extraction.bodies.weights import weigh
+from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.structured import Thing, article_of, is_article, read_things
 from feedcrawl.domain.figures.formulas import settle_formulas
@@ -66,10 +67,8 @@ class Page:
 
     @cached_property
     def headline_at(self) -> int | None:
-        """The index of the page's headline among its lines: that which a statement repeats, else the first h1."""
-        title = self.meta("og:title", "twitter:title") or ""
-        headings = sorted((text for _, text in self.headings), key=lambda text: text not in title)
-        return next((self.lines.index(text) for text in (*headings, title) if text in self.lines), None)
+        """The index of the page's headline among its lines."""
+        return headline_at(self)
 
     @cached_property
     def around_headline(self) -> set[HtmlElement]:

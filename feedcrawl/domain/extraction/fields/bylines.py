@@ -19,7 +19,6 @@ from feedcrawl.domain.extraction.fields.signing_words import (
     is_label,
     unglued,
 )
-from feedcrawl.domain.extraction.fields.sites import key, site_keys
 from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, text_of
 
@@ -33,7 +32,8 @@ _SIGNATURE_ENDS = re.compile(
     rf"\s*[@(]|\s\d|\s(?:at|on|am|in)(?:\s|$)|\s{_MONTH}|\s(?:last )?updated|\spublished", re.IGNORECASE
 )
 _OTHERS_WORK = re.compile(
-    r"(?<=\S)\W+(?:(?:medically |expert )?reviewed|edited|fact[- ]checked|translated|photo\w*|illustrat\w+) by\b",
+    r"(?<=\S)\W+(?:(?:medically |expert )?reviewed|edited|fact[- ]checked|translated|photo\w*|illustrat\w+) by\b"
+    r"|(?<=\S)\W+(?:fotos?|bild(?:er)?|illustration(?:en)?|photos?) (?:von|par|di|por)\b",
     re.IGNORECASE,
 )
 _DATED = re.compile(r"\b(?:199[5-9]|20\d\d)\b|\bmin(?:ute)?s?\.? read\b", re.IGNORECASE)
@@ -51,7 +51,7 @@ _NO_ACCOUNTS = frozenset({
 _MAX_ALONE = 3  # words; longer lines are headings of rubrics as often as names
 _MAX_BESIDE, _MAX_LATE, _MIN_PROSE, _MAX_STANDFIRST = 60, 100, 100, 250
 _MAX_PREPOSITION = 8  # letters
-_PARTS = re.compile(r"\s*[|•·]\s*")
+_PARTS = re.compile(r"\s*[|•·●∙⋅◦▪]\s*")
 _BETWEEN = " ,-\u2013\u2014/"
 _IN_SECTION = re.compile(r"\s(?:in|en|dans)\s(?=[^\W\d_a-z])")  # "Ann Lee in Harbours"
 _LISTED = re.compile(r"\s*(?:,\s+(?:and|und|et|y|e)\s|,\s|\s&\s|\s(?:and|und|et|y)\s)\s*")
@@ -94,7 +94,7 @@ def _may_sign(text: str) -> bool:
 def late_byline(page: Page) -> list[str]:
     """The names in the first line anywhere on the page that says who wrote the text: "Author: Ann Lee"."""
     lines = [line for line in _joined(page.lines) if len(line) < _MAX_LATE and SIGNING.match(lowered(line))]
-    signed = (_signatories(unglued(line), "", LABELLED) or _titled(line) for line in lines)
+    signed = (_signatories(unglued(_OTHERS_WORK.split(line)[0]), "", LABELLED) or _titled(line) for line in lines)
     return next(filter(None, signed), None) or _labelled(page)
 
 
@@ -191,11 +191,8 @@ def only_byline(page: Page) -> list[str]:
 
 def _lines_under_headline(page: Page) -> list[str]:
     """Lines, and parts of lines between bars and bullets; a mere "By" has been joined with the line after it."""
-    sites = site_keys(page)
-    headings = [text for _, text in page.headings if key(text) not in sites]
-    lines = page.lines if headings else []
-    at = next((lines.index(heading) + 1 for heading in headings if heading in lines), len(lines))
-    below = _joined(lines[at : at + 2 * MAX_LINES])
+    at = page.headline_at
+    below = _joined(page.lines[at + 1 : at + 1 + 2 * MAX_LINES]) if at is not None else []
     prose = [at for at, line in enumerate(below) if len(line) > _MAX_STANDFIRST][1:2]  # after two paragraphs: no byline
     short = (line for line in below[: min([MAX_LINES, *prose])] if len(line) <= MAX_BYLINE_LENGTH)
     return [part for line in short for part in _PARTS.split(unglued(line.removeprefix("- ")))]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2]|[1-9](?=[/-]))[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _COMPACT_DAY_IN_PATH = re.compile(r"[/_-]((?:199|20[0-4])\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _DAY_IN_PATH = re.compile(r"[/~_-](0[1-9]|[12]\d|3[01])-(0[1-9]|1[0-2])-((?:19|20)\d\d)(?=[/_.-]|$)")
+_NAMED_MONTH_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]([^\W\d_]{3,12})[/-](0?[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _STATED = re.compile(
     r"\"(?:datePublished|publishedAt|published_at|firstPublished(?:At|Date)?|publishDate|publish(?:ed)?_date|pubDate"
     r"|date_published|publicationDate|created_at|date)\\*\"\s*:\s*\\*\"(\d{4}-\d\d-\d\d[^\"\\]{0,20})"
@@ -42,10 +43,12 @@ def in_attributes(page: Page) -> Iterator[str]:
 
 
 def in_path(url: str) -> Iterator[str]:
-    """A day in the path of a URL, with the year first or last."""
+    """A day in the path of a URL, with the year first or last, or with the month as a word: /2024/feb/24/."""
     if match := _IN_PATH.search(url):
         yield "{}-{:0>2}-{:0>2}".format(*match.groups())
     elif match := _COMPACT_DAY_IN_PATH.search(url):
         yield "{}-{}-{}".format(*match.groups())
     elif match := _DAY_IN_PATH.search(url):
         yield "{2}-{1}-{0}".format(*match.groups())
+    elif match := _NAMED_MONTH_IN_PATH.search(url):
+        yield "{2} {1} {0}".format(*match.groups())

@@ -74,7 +74,7 @@ _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # in 11/03/17 nobody knows which is the month
 _AWHILE = timedelta(days=1.5)  # zones apart
 _DIGITS = re.compile(r"\d{4}|\d[./]\d")
-_PARTS = re.compile(r"\s*[|•·]\s*")
+_PARTS = re.compile(r"\s*[|•·●∙⋅◦▪]\s*")
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _is_elsewhere_named = in_names(
     re.compile(

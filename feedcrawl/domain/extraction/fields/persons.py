@@ -34,6 +34,7 @@ _NO_NAME = re.compile(
     r"[#%]|^\w+: "
     r"|^(?:licensed|certified|registered|(?:co-?)?founder|owner|chief|vice|m\.a\.|b\.a\.) "
     r"|^\d|\d{3}|\d[:.]\d|\s\d+$|^\W*$|^(?:foto|photo|bild|image|picture|credit|quelle|source)s?\b|^published\b"
+    r"|^(?:full|read|view|see|short) (?:full )?(?:bio(?:graph(?:y|ie))?|profile?)$"
     r"|(?:^|\s)(?:by|von|por|par|di|door|av|af)$|^(?:more )?about\b"
     r"|\b(?:gmbh|ag|ltd|llc|inc|corp|pty|s\.?r\.?l|e\.\s?v|co\. kg)\.?$|^[a-z]+(?:\.[a-z]+){2,}$"
     r"|\b(?:paid|sponsored) (?:content|post)|^advert\w+|^anzeige\b|^werbung\b"

@@ -19,7 +19,7 @@ _WROTE: Final = (
     "(?:une? )?(?:chronique|tribune|analyse|reportage|enquête|entretien) par",
     "(?:una? )?(?:columna|crónica|análisis|reportaje|entrevista|opinión) por",
     "(?:geschrieben|verfasst|veröffentlicht|erstellt|eingestellt|gepostet|ein (?:beitrag|artikel|text)) von",
-    "(?:gast)?(?:beitrag|artikel) von",
+    "(?:gast)?(?:beitrag|artikel|text) von",
     "(?:écrit|rédigé|publié|posté|article|texte|propos recueillis) par",
     "(?:escrito|publicado|redactado|enviado|texto|elaborado) por",  # Spanish, Portuguese
     "(?:escrit|publicat) per",  # Catalan

@@ -30,6 +30,8 @@ PROSE = f"<p>{'Words of a story. ' * 8}</p>"
         ("<h1>A story</h1><p>Von Ann Lee, Berlin</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p><a href=/author/ann>Ann Lee</a> 3 May</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>3 May • Written by Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>by Ann Lee ● December 23, 2025 ● 6 min read</p>", ["Ann Lee"]),
+        ("<title>A story of ports | The Daily</title><h2>A story of ports</h2><p>By Ann Lee</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>Von</p><p>Ann Lee</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>By <a href=/team/ann>Ann Lee</a>, Bo Ek and Cy Dee</p>", ["Ann Lee", "Bo Ek", "Cy Dee"]),
         ("<h1>A story</h1><p><a href=/by/ann>Ann Lee</a><a href=/by/bo>Bo Ek</a></p>", ["Ann Lee", "Bo Ek"]),
@@ -61,6 +63,7 @@ def test_plain_byline(body, names):
     [
         ("<p>Author: Ann Lee</p>", ["Ann Lee"]),
         ("<p>Autoren Ann Lee und Bo Ek</p>", ["Ann Lee", "Bo Ek"]),
+        ("<p>Text von Ann Lee Illustration von Bo Ek</p>", ["Ann Lee"]),
         ("<p>Posted by David at May 3, 2024 11:15 AM</p>", ["David"]),
         (f"{PROSE}<p>Von:</p><p>Ann Lee</p>", ["Ann Lee"]),
         (f"<p>By:</p><p>Ann Lee</p>{PROSE}", []),

@@ -61,6 +61,7 @@ from feedcrawl.domain.extraction.fields.persons import (
         ("undefined", []),
         ("page.head.extra.author", []),
         ("More about me", []),
+        ("Full Bio", []),
         ("Authors: Ann Lee and Bo Ek, Extension educators", ["Ann Lee", "Bo Ek"]),
         ("Ann Lee, Founder at Example", ["Ann Lee"]),
         ("srf/hosb", ["srf/hosb"]),
