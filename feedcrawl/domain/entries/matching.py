@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from feedcrawl.domain.entries.identity import Identified
     from feedcrawl.domain.entries.lineage import IdQuality, KnownEntry
@@ -19,10 +21,18 @@ REPEATED_SHARE: Final = 0.05  # share of repeated ids in a document above which 
 class Matching:
     """Matches the entries of a document with known entries; each known entry is matched at most once.
 
+    `dated`: known entries that may share no key with the document; after a migration one may be found by its date.
     `moved`: the known entries, by uid, that were found only because most of the document has moved.
     """
 
-    def __init__(self, found: Sequence[Identified], stored: Mapping[str, KnownEntry], quality: IdQuality) -> None:
+    def __init__(
+        self,
+        found: Sequence[Identified],
+        stored: Mapping[str, KnownEntry],
+        quality: IdQuality,
+        dated: Sequence[KnownEntry],
+    ) -> None:
+        self._dated = dated
         self._found = found
         self._stored = stored
         self._quality = quality
@@ -43,6 +53,7 @@ class Matching:
             return False
         surely = set(self._claimed)
         self._match(_by_remains)
+        self._match_dates()
         self.moved = {each.uid: each for each in self._matches.values() if each.uid not in surely}
         return True
 
@@ -66,6 +77,17 @@ class Matching:
                     self._matches[number] = before
                     self._claimed.add(before.uid)
                     break
+
+    def _match_dates(self) -> None:
+        """Match entries whose title has changed as well, each with the only known entry left that has its date."""
+        left = {number: self._found[number].entry.published for number in self._unmatched()}
+        known = [each for each in self._dated if each.uid not in self._claimed and not each.deleted]
+        shared = Counter(left.values()), Counter(each.published for each in known)
+        by_date = {each.published: each for each in known}
+        for number, date in left.items():
+            if _is_exact(date) and all(counted[date] == 1 for counted in shared):
+                self._matches[number] = by_date[date]
+                self._claimed.add(by_date[date].uid)
 
     def _unmatched(self) -> list[int]:
         return [number for number in range(len(self._found)) if number not in self._matches]
@@ -122,6 +144,11 @@ def _by_remains(entry: Identified, key: str, before: KnownEntry) -> bool:
     if entry.entry.published and before.published:
         return abs(entry.entry.published - before.published) <= NEAR
     return entry.content_hash == before.content_hash
+
+
+def _is_exact(date: datetime | None) -> bool:
+    """True for a time of day that no other entry has by accident: a whole hour stands for a day, or for a schedule."""
+    return date is not None and bool(date.minute or date.second)
 
 
 def _same_date(entry: Identified, before: KnownEntry) -> bool:

@@ -70,18 +70,19 @@ def recognise(
 ) -> Recognition:
     """The verdict on each entry of a document, given the stored entries of its feed.
 
-    `aliases`: uids by key, for the keys of `found` (`every_key`) that are stored; `known`: the lineages by uid. An
-    entry is recognised by its id; by its link if the ids cannot decide; by any key if date or title agree; or, in a
-    migration (most of the document moved), by its place, or by title and date. Every other entry is new and gets the
+    `aliases`: uids by key, for the keys of `found` (`every_key`) that are stored; `known`: the lineages by uid, of
+    these uids or of all entries of the feed. An entry is recognised by its id; by its link if the ids cannot decide; by
+    any key if date or title agree; or, in a migration (most of the document moved), by its place, by title and date, or
+    as the only known entry with its date (which is certain if `known` has all). Every other entry is new and gets the
     first candidate of `uids` that is free.
     """
     stored = {key: known[uid] for key, uid in aliases.items() if uid in known}
-    matching = Matching(found, stored, quality)
+    matching = Matching(found, stored, quality, tuple(known.values()))
     migrated = matching.run()
     quality = matching.judged()
     sightings = [
         replace(each, formerly=matching.moved.get(each.uid))
-        for each in _sightings(list(matching.pairs()), stored, quality, now)
+        for each in _sightings(list(matching.pairs()), stored, set(known), quality=quality, now=now)
     ]
     new = [number for number, sighting in enumerate(sightings) if sighting.verdict == "new"]
     left = frozenset(new[MAX_NEW:])
@@ -92,11 +93,12 @@ def recognise(
 def _sightings(
     pairs: Sequence[tuple[Identified, KnownEntry | None]],
     stored: Mapping[str, KnownEntry],
+    taken: set[str],
+    *,
     quality: IdQuality,
     now: datetime,
 ) -> Iterator[RecognisedEntry]:
     present = {before.uid for _, before in pairs if before}
-    taken = {before.uid for before in stored.values()}
     # Ids that keep changing would fill the store with aliases.
     unstable = {"id", "bare"} if quality.rule == "link" else set()
     for entry, before in pairs:

@@ -46,7 +46,11 @@ def compare(poll: FeedPoll, store: Entries) -> FeedPoll:
     found = poll.received.identified
     keys = list(dict.fromkeys(key for entry in found for key in entry.every_key))
     aliases, known = store.load(poll.feed.id, keys)
-    recognition = recognise(found, known, aliases, quality=_quality(poll.feed.polls.ids), now=poll.received.at)
+    quality, now = _quality(poll.feed.polls.ids), poll.received.at
+    recognition = recognise(found, known, aliases, quality=quality, now=now)
+    if recognition.migrated:
+        known = {each.uid: each for each in store.lineages(poll.feed.id)}
+        recognition = recognise(found, known, aliases, quality=quality, now=now)
     sightings = recognition.sightings
     if poll.requested.is_archive:  # an archive may hold an older version of a known entry (RFC 5005 section 4)
         sightings = tuple(sighting for sighting in sightings if sighting.verdict == "new")

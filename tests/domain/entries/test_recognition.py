@@ -30,8 +30,8 @@ class Stored:
         self.polls += 1
         found = identify(entries, feed_id="f")
         aliases = {key: self.aliases[key] for entry in found for key in entry.every_key if key in self.aliases}
-        known = {uid: self.known[uid] for uid in aliases.values() if uid in self.known}
-        seen = recognise(found, known, aliases, quality=self.quality, now=START + self.polls * timedelta(hours=2))
+        now = START + self.polls * timedelta(hours=2)
+        seen = recognise(found, self.known, aliases, quality=self.quality, now=now)
         for sighting in seen.sightings:
             self.known[sighting.uid] = sighting.lineage
             self.aliases.update(dict.fromkeys(sighting.aliases, sighting.uid))
@@ -185,6 +185,37 @@ def test_a_migration_needs_most_of_the_document_and_can_be_forbidden():
     for _ in range(3):
         assert verdicts(stored.poll(articles(*range(8)))).split() == ["known"] * 8
     assert verdicts(stored.poll(moved)).split() == ["known"] * 2 + ["new"] * 6
+
+
+# Fields of entry 3 of eight whose ids and links are all new, beside its other title; its verdict.
+RETITLED = {
+    "the same date": ({}, "changed"),
+    "the same date, another text": ({"summary": "Rewritten"}, "changed"),
+    "another minute": ({"published": article(3).published + timedelta(seconds=61)}, "new"),
+    "no date": ({"published": None}, "new"),
+    "the date of an entry that is found": ({"published": article(4).published}, "new"),
+    "a whole hour": ({"published": START - timedelta(hours=30)}, "new"),
+}
+
+
+@pytest.mark.parametrize(("fields", "expected"), RETITLED.values(), ids=RETITLED)
+def test_an_entry_of_another_system_with_another_title_is_found_again_by_its_date_alone(fields, expected):
+    stored = Stored()
+    stored.poll([*articles(*range(8)), article(60, published=START - timedelta(hours=30))])
+    moved = articles(*range(8), **ELSEWHERE)
+    moved[3] = replace(moved[3], title="Quite another headline", **fields)
+    seen = stored.poll(moved)
+    assert verdicts(seen).split() == ["known"] * 3 + [expected] + ["known"] * 4
+    assert seen.migrated
+    assert (seen.sightings[3].uid == "tag:3") is (expected == "changed")
+
+
+def test_two_entries_of_one_date_are_not_told_apart_without_their_titles():
+    stored = Stored()
+    both = [article(number, published=START - timedelta(minutes=17)) for number in (10, 11)]
+    stored.poll([*articles(*range(8)), *both])
+    moved = [*articles(*range(8), **ELSEWHERE), replace(both[0], native_id="x", link=f"{SITE}/x", title="Other")]
+    assert verdicts(stored.poll(moved)).split() == ["known"] * 8 + ["new"]
 
 
 def test_news_among_the_entries_of_a_migration_stay_news():
