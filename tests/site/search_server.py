@@ -3,7 +3,8 @@
 Built from the documented API (https://docs.opensearch.org/latest/api-reference/): index templates, indexes, aliases,
 bulk writes with a status for each, searches of `bool`, `multi_match` phrases, `term` and `range`, counts. It analyses
 text as the template says, and refuses what a real server refuses: an unknown index, a request that is too large, a
-field of another type. Faults are injected by `fail`.
+field of another type, a word that is too long, an alias with the name of an index. The last word of a phrase stands for
+the first 50 words of the index that it begins, or as many as the request says. Faults are injected by `fail`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 
 class SearchServer:
     """The state of a server. `fail` has statuses for the next bulk requests (0: none), `busy` uids whose next write is
-    rejected.
+    rejected, `block` the status and type of the error that each write gets.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,7 @@ class SearchServer:
         self.aliases: dict[str, str] = {}
         self.fail: list[int] = []
         self.busy: set[str] = set()
+        self.block: tuple[int, str] | None = None
         self.max_bytes = 100 << 20
         self.bulks: list[int] = []
         self.requests: list[tuple[str, str]] = []
@@ -53,7 +55,11 @@ class SearchServer:
             case "PUT", [name] if not name.startswith("_"):
                 if name in self.indexes:
                     return 400, error("resource_already_exists_exception", name)
+                aliases = json.loads(body or b"{}").get("aliases") or {}
+                if any(each in self.indexes for each in aliases):
+                    return 400, error("invalid_alias_name_exception", "an index exists with the same name as the alias")
                 self.indexes[name] = {}
+                self.aliases |= dict.fromkeys(aliases, name)
                 return 200, {"acknowledged": True, "index": name}
             case "DELETE", [name] if name in self.indexes:
                 del self.indexes[name]
@@ -128,6 +134,8 @@ class SearchServer:
         if needs_alias and said["_index"] not in self.aliases:
             return {"status": 404, **error("index_not_found_exception", f"[{said['_index']}] is not an alias")}
         index = self.indexes[self.aliases.get(said["_index"], said["_index"])]
+        if self.block is not None:
+            return {"status": self.block[0], **error(self.block[1], f"index [{said['_index']}] blocked")}
         if said["_id"] in self.busy:
             self.busy.discard(said["_id"])
             return {"status": 429, **error("es_rejected_execution_exception", "rejected execution")}
@@ -138,19 +146,30 @@ class SearchServer:
             if properties.get(name, {}).get("type") == "date" and not date(value):
                 detail = f"failed to parse field [{name}] of type [date]"
                 return {"status": 400, **error("mapper_parsing_exception", detail)}
+            if self._has_an_immense_word(name, value):
+                detail = f"Document contains at least one immense term in field [{name}]"
+                return {"status": 400, **error("illegal_argument_exception", detail)}
         is_new = said["_id"] not in index
         index[said["_id"]] = document
         return {"status": 201 if is_new else 200, "result": "created" if is_new else "updated"}
+
+    def _has_an_immense_word(self, name: str, value: Any) -> bool:
+        """True if Lucene would refuse a word of a field, which the analyzer does not cut."""
+        analysis = next(iter(self.templates.values()))["template"]["settings"]["analysis"]
+        cut = [each["length"] for each in analysis.get("filter", {}).values() if each["type"] == "truncate"]
+        words = (word[: min(cut, default=None)] for word in tokens(value)) if name.startswith("words_") else ()
+        return any(len(word.encode()) > 32_766 for word in words)
 
     # --- searching ---
 
     def _search(self, index: dict[str, dict[str, Any]], body: dict[str, Any]) -> dict[str, Any]:
         asked = body["query"]["bool"]
+        clauses = {id(each): expanded(each, index) for each in (*asked["must"], *asked["must_not"])}
         found = [
             (score, document)
             for document in index.values()
-            if (score := min(map(lambda each: matches(each, document), asked["must"]))) > 0  # noqa: C417
-            and not any(matches(each, document) for each in asked["must_not"])
+            if (score := min(matches(clauses[id(each)], document) for each in asked["must"])) > 0
+            and not any(matches(clauses[id(each)], document) for each in asked["must_not"])
             and all(fits(each, document) for each in asked["filter"])
         ]
         found.sort(key=lambda each: (-each[0], -each[1]["fetched_ts"]))
@@ -162,19 +181,33 @@ class SearchServer:
         return {"took": 1, "timed_out": False, "hits": {"hits": hits}}
 
 
-def matches(clause: dict[str, Any], document: dict[str, Any]) -> float:
-    """The weight of the best field in which the phrase occurs; 0 if it does not."""
+Clause = list[tuple[str, float, list[str], set[str]]]
+"""Of each field: its name, its weight, the first words of the phrase, and the words that may be its last."""
+
+
+def expanded(clause: dict[str, Any], index: dict[str, dict[str, Any]]) -> Clause:
+    """A clause with the words of each field that its last word stands for."""
     asked = clause["multi_match"]
-    wanted, best = tokens(asked["query"]), 0.0
+    *first, last = tokens(asked["query"])
+    assert asked["type"] != "bool_prefix" or not first, "the first words of bool_prefix may stand anywhere"
+    found: Clause = []
     for field in asked["fields"]:
         name, _, weight = field.partition("^")
+        words = sorted({word for each in index.values() for word in tokens(each[name]) if word.startswith(last)})
+        limits = {"phrase_prefix": asked.get("max_expansions", 50), "bool_prefix": None}
+        ends = {last} if asked["type"] == "phrase" else set(words[: limits[asked["type"]]])
+        found.append((name, float(weight or 1), first, ends))
+    return found
+
+
+def matches(clause: Clause, document: dict[str, Any]) -> float:
+    """The weight of the best field in which the phrase occurs; 0 if it does not."""
+    best = 0.0
+    for name, weight, first, ends in clause:
         there = tokens(document[name])
-        for at in range(len(there) - len(wanted) + 1):
-            *first, last = wanted
-            ends = there[at + len(first)]
-            is_there = ends.startswith(last) if asked["type"] == "phrase_prefix" else ends == last
-            if there[at : at + len(first)] == first and is_there:
-                best = max(best, float(weight or 1))
+        for at in range(len(there) - len(first)):
+            if there[at : at + len(first)] == first and there[at + len(first)] in ends:
+                best = max(best, weight)
     return best
 
 

@@ -7,6 +7,7 @@ The server's own analysis differs by version and plugins. So the words of a docu
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from feedcrawl.domain.search.documents import labels_of
@@ -23,9 +24,14 @@ Body: TypeAlias = dict[str, Any]
 FIELDS: Final = ("words_title^8", "words_text", "words_people^3")
 """The fields of words with their weights, as in the embedded index."""
 SEARCH_TIME: Final = "5s"
+MAX_EXPANSIONS: Final = 1000
+"""Words of the index that the last word of a phrase may begin; the servers' default is 50."""
 
+_MAX_WORD: Final = 8191
+"""Characters of a word that count: Lucene refuses a document with a word of more than 32766 bytes."""
+_WORD: Final = re.compile(r"[^\W_]+")
 _WORDS: Final = {"type": "text", "analyzer": "feedcrawl"}
-_KEYWORD: Final = {"type": "keyword", "ignore_above": 8191}
+_KEYWORD: Final = {"type": "keyword", "ignore_above": _MAX_WORD}
 _DATE: Final = {"type": "date"}
 _UNSEARCHED: Final = {"type": "text", "index": False}
 _KEYWORDS: Final = (
@@ -43,7 +49,8 @@ def template(name: str) -> Body:
     properties |= dict.fromkeys(("words_title", "words_text", "words_people"), _WORDS)
     analysis = {
         "tokenizer": {"feedcrawl": {"type": "pattern", "pattern": r"[^\p{L}\p{M}\p{N}]+"}},
-        "analyzer": {"feedcrawl": {"type": "custom", "tokenizer": "feedcrawl", "filter": ["lowercase"]}},
+        "filter": {"feedcrawl": {"type": "truncate", "length": _MAX_WORD}},
+        "analyzer": {"feedcrawl": {"type": "custom", "tokenizer": "feedcrawl", "filter": ["lowercase", "feedcrawl"]}},
     }
     mappings = {
         "dynamic": False,
@@ -98,6 +105,12 @@ def older(before: float) -> Body:
 
 
 def _match(term: Term) -> Body:
+    """The clause for a term. A single word is a prefix of any number of words (`bool_prefix`); the last word of a
+    phrase only of so many as the server expands it to.
+    """
     words, is_prefix = phrase(term.text)
-    kind = "phrase_prefix" if term.prefix or is_prefix else "phrase"
-    return {"multi_match": {"query": words, "type": kind, "fields": list(FIELDS)}}
+    how: Body = {"type": "phrase"}
+    if term.prefix or is_prefix:
+        is_one = len(_WORD.findall(words)) == 1
+        how = {"type": "bool_prefix"} if is_one else {"type": "phrase_prefix", "max_expansions": MAX_EXPANSIONS}
+    return {"multi_match": {"query": words, "fields": list(FIELDS), **how}}

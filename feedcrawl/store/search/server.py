@@ -42,6 +42,8 @@ _NOT_FOUND: Final = 404
 _PASSING: Final = frozenset({_TOO_MANY, 502, 503, 504})
 """Statuses of a server that cannot take the request now."""
 _DENIED: Final = frozenset({401, 403})
+_OF_THE_INDEX: Final = frozenset({"cluster_block_exception", "index_closed_exception"})
+"""Errors of single documents that hold for all documents: an index that is blocked for writes, or closed."""
 
 
 class ServerIndex:
@@ -87,7 +89,7 @@ class ServerIndex:
                 return
             self._client.indices.put_index_template(name=self._name, body=server.template(self._name))
             if not self._client.indices.exists_alias(name=self._name):
-                self._switch(self.begin())
+                self.begin(answers=True)
             self._is_prepared = True
 
     def store(self, changes: Changes, *, index: str | None = None) -> list[Refused]:
@@ -140,6 +142,8 @@ class ServerIndex:
             if status in _PASSING:
                 self._writes = max(MIN_WRITES, self._writes // 2)
                 raise IndexUnavailable(BUSY, f"{self._url}: {detail}")
+            if status in _DENIED or error.get("type") in _OF_THE_INDEX:
+                raise IndexUnavailable(REFUSES, f"{self._url}: {detail}")
             if status == _NOT_FOUND and error:  # the alias is gone
                 self._is_prepared = False
                 raise IndexUnavailable(MISSING, f"{self._url}: {detail}")
@@ -156,12 +160,12 @@ class ServerIndex:
 
     # --- building ---
 
-    def begin(self) -> str:
-        """The name of a new, empty index."""
+    def begin(self, *, answers: bool = False) -> str:
+        """The name of a new, empty index; `answers`: behind the alias, or not made at all."""
         with self._errors():
             numbers = [int(each.rpartition("-")[2]) for each in self._indexes()]
             name = f"{self._name}-{max(numbers, default=0) + 1:06}"
-            self._client.indices.create(index=name)
+            self._client.indices.create(index=name, body={"aliases": {self._name: {}}} if answers else None)
         return name
 
     def complete(self, built: str) -> None:

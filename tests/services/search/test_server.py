@@ -140,6 +140,45 @@ def test_a_refused_document_is_kept_aside_and_the_rest_goes_on(
     assert bad.endswith(letter["id"].split(":")[1])
 
 
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(403, "cluster_block_exception"), (400, "index_closed_exception"), (403, "security_exception")],
+)
+def test_an_index_that_takes_no_writes_is_waited_for(
+    reader: Reader, there: SearchServer, redis_client: redis.Redis, status: int, kind: str
+) -> None:
+    article(reader, "http://a.test/1", "Some words")
+    there.block = (status, kind)
+    assert not asyncio.run(consumer(reader.wired).run(asyncio.Event(), once=True))
+    there.block = None
+    assert (indexed(reader.wired).refused, redis_client.xlen(keys.EVENTS_REFUSED)) == (0, 0)
+    assert found(reader.wired, "words") == ["http://a.test/1"]
+
+
+def test_a_beginning_stands_for_more_words_than_the_server_expands(reader: Reader) -> None:
+    article(reader, "http://a.test/1", " ".join(f"zq{number:03}" for number in range(60)))
+    article(reader, "http://a.test/2", "zqz of the east")
+    article(reader, "http://a.test/3", "東" + "東".join(map(chr, range(0x4E00, 0x4E40))))
+    article(reader, "http://a.test/4", "東龍")
+    indexed(reader.wired)
+    assert set(found(reader.wired, "zq*")) == {"http://a.test/1", "http://a.test/2"}
+    assert set(found(reader.wired, "東")) == {"http://a.test/3", "http://a.test/4"}
+
+
+def test_a_word_that_is_too_long_is_cut(reader: Reader) -> None:
+    article(reader, "http://a.test/1", "Some " + "a" * 40_000 + " words")
+    assert indexed(reader.wired).refused == 0
+    assert found(reader.wired, "words") == ["http://a.test/1"]
+
+
+def test_an_index_with_the_name_of_the_alias_leaves_no_others(reader: Reader, there: SearchServer) -> None:
+    article(reader, "http://a.test/1", "Some words")
+    there.indexes["raw_content"] = {}
+    for _ in range(3):
+        assert not asyncio.run(consumer(reader.wired).run(asyncio.Event(), once=True))
+    assert list(there.indexes) == ["raw_content"]
+
+
 def test_requests_are_halved_until_the_server_takes_them(reader: Reader, there: SearchServer) -> None:
     for number in range(8):
         article(reader, f"http://a.test/{number}", f"Words {number} of many")
