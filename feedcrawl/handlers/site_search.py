@@ -1,4 +1,4 @@
-"""Tasks of kind `site_search`: find the feed and the sitemaps of a source that names neither.
+"""Tasks of kind `site_search`: find the feed and the sitemaps that a source does not name.
 
 The page of the source is the task's own request. Each further address is requested in a turn of its host, as robots.txt
 allows, while the task is held.
@@ -20,7 +20,9 @@ from feedcrawl.domain.sitemaps.news import lists_anything
 from feedcrawl.domain.sites.site_search import (
     MAX_NAMED,
     in_words,
-    is_searched,
+    is_empty,
+    joined,
+    lacking,
     page_key,
     sitemap_guesses,
     tried_in_words,
@@ -59,9 +61,9 @@ class SearchTasks(TaskHandler):
         """Nothing to load: the task names its source."""
 
     def request(self, lease: Lease) -> Request | None:
-        """The request of the source's page; None if the source is gone or names its feeds by now."""
+        """The request of the source's page; None if the source is gone or names its feeds and sitemaps by now."""
         source = self.wired.sources.get(lease.task.source or "")
-        if source is None or not is_searched(source) or source.base_url != lease.task.url:
+        if source is None or not lacking(source) or source.base_url != lease.task.url:
             self.leases.done(lease, status="dead", reason="not_searched")
             return None
         meta = {
@@ -98,26 +100,30 @@ class SearchTasks(TaskHandler):
         search = _Search(self, source)
         if page is None:
             search.tried.append({"url": lease.task.url, "result": reason})
-        feeds = await search.feeds(page)
-        sitemaps = await search.sitemaps()
-        self._end(lease, source, searching.result(source, self.wired.now(), feeds, sitemaps, search.tried))
+        sought = lacking(source)
+        feeds = await search.feeds(page) if "feed" in sought else []
+        sitemaps = await search.sitemaps() if "sitemap" in sought else []
+        found = {"feeds": feeds, "sitemaps": sitemaps}
+        self._end(lease, source, searching.result(source, self.wired.now(), sought, **found, tried=search.tried))
 
     def _end(self, lease: Lease, source: Source, found: SourceSearchedRecord) -> None:
-        """Subscribe what was found, store and publish the result, and end the task; a search that found nothing is
-        repeated.
+        """Subscribe what was found, store and publish the result, and end the task; the search is repeated if the
+        source has neither a feed nor a sitemap.
         """
         wired, key = self.wired, page_key(source.base_url)
         before = wired.site_searches.find([key]).get(key)
         searching.subscribe(source, found["feeds"], found["sitemaps"], wired.source_stores)
-        wired.site_searches.save(key, found)
+        known = joined(found, before)
+        wired.site_searches.save(key, known)
         with wired.client.pipeline(transaction=False) as pipe:
             wired.events.add(pipe, [searching.searched_event(found)])
             pipe.execute()
         details = {"source": source.name, "url": source.base_url}
-        if found["feeds"] or found["sitemaps"]:
+        if not is_empty(source, known):
             addresses = {"feeds": " ".join(found["feeds"]), "sitemaps": " ".join(found["sitemaps"])}
             logger.info("source_searched", extra=details | addresses | {"tried": tried_in_words(found["tried"])})
-            self.leases.done(lease, status="fetched", reason="found")
+            came = found["feeds"] or found["sitemaps"]
+            self.leases.done(lease, status="fetched", reason="found" if came else "nothing_found")
             return
         if before is None:  # logged once: later searches have the same result
             logger.warning("source_nothing_found", extra=details | {"detail": in_words(found)})

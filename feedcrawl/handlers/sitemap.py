@@ -18,7 +18,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
-from feedcrawl.domain.sites.site_search import page_key
+from feedcrawl.domain.sites.site_search import joined, page_key
 from feedcrawl.domain.urls import hostname
 from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, limits, result_of, transfer_of
 from feedcrawl.items import Received
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.sitemaps.state import Sitemap, Watched
-    from feedcrawl.domain.sites.site_search import SourceSearchedRecord
+    from feedcrawl.domain.sites.site_search import SourceSearchedRecord, Tried
     from feedcrawl.store.sites.sitemaps import Known
 
 logger = logging.getLogger(__name__)
@@ -172,7 +172,9 @@ class SitemapTasks(TaskHandler):
             return False
         watching.forget(self._store, self.wired.frontier, sitemap)
         if sitemap.guess:
-            searching.log_none_left(self.wired.source_stores, sitemap.url)
+            result = poll.received.result
+            gone: Tried = {"url": sitemap.url, "result": "no_sitemap" if result == "html" else result}
+            searching.drop_guess(self.wired.source_stores, gone)
         self.leases.done(poll.lease, status="dead", reason="no_sitemap")
         return True
 
@@ -184,11 +186,13 @@ class SitemapTasks(TaskHandler):
                 "source": sitemap.source,
                 "url": sitemap.url,
                 "at": at,
+                "sought": ["sitemap"],
                 "feeds": [],
                 "sitemaps": found,
                 "tried": [{"url": sitemap.url, "result": "no_sitemap"}],
             }
-            self.wired.site_searches.save(page_key(sitemap.url), record)
+            key = page_key(sitemap.url)
+            self.wired.site_searches.save(key, joined(record, self.wired.site_searches.find([key]).get(key)))
 
     async def _commit(self, poll: SitemapPoll) -> None:
         tracer = self.wired.tracer

@@ -37,10 +37,12 @@ class Story:
 - name: bound
   base_url: http://bound.test/
   feed_url: {self.serve("bound")}
+  sitemap_urls: []
   bind_address: [{", ".join(BOUND)}]
 - name: proxied
   base_url: http://proxied.test/
   feed_url: {self.serve("proxied")}
+  sitemap_urls: []
   proxy:
     - http://crawler:${{PROXY_SECRET}}@127.0.0.1:{self.http.port}
     - socks5://127.0.0.1:{self.socks.port}
@@ -147,7 +149,7 @@ def test_a_name_that_the_guard_refuses_is_not_sent_to_the_proxy(tmp_path: Path) 
         url = site.serve("/feed", feed([entry(site, "a", "http://hidden.test/a")]))
         (tmp_path / "hosts").write_text(f"10.0.0.8 hidden.test\n{site.address} inner.test\n")
         (tmp_path / "sources.yaml").write_text(
-            f"- name: all\n  base_url: http://hidden.test/\n  feed_url: {url}\n  proxy: http://127.0.0.1:{proxy.port}\n"
+            f"- name: all\n  base_url: http://hidden.test/\n  feed_url: {url}\n  sitemap_urls: []\n  proxy: http://127.0.0.1:{proxy.port}\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
         assert set(proxy.asked) == {("connect", f"{site.address}:{site.port}")}
@@ -163,7 +165,7 @@ def test_a_proxy_that_resolves_gets_the_name(scheme: str, tmp_path: Path) -> Non
         site.serve("/feed", feed([]))
         proxy.names = lambda: {"only-the-proxy.test": site.address}
         (tmp_path / "sources.yaml").write_text(
-            f"- name: all\n  base_url: http://only-the-proxy.test/\n  feed_url: {feed_url}\n"
+            f"- name: all\n  base_url: http://only-the-proxy.test/\n  feed_url: {feed_url}\n  sitemap_urls: []\n"
             f"  proxy: {scheme}://127.0.0.1:{proxy.port}\n  proxy_resolves: true\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
@@ -182,7 +184,7 @@ def test_https_goes_through_a_tunnel_to_the_judged_address(scheme: str, kind: st
         site.serve("/feed", feed([entry(site, "a", f"https://secure.test:{front.port}/a")]))
         feed_url = f"https://secure.test:{front.port}/feed"
         (tmp_path / "sources.yaml").write_text(
-            f"- name: all\n  base_url: https://secure.test/\n  feed_url: {feed_url}\n"
+            f"- name: all\n  base_url: https://secure.test/\n  feed_url: {feed_url}\n  sitemap_urls: []\n"
             f"  proxy: {scheme}://127.0.0.1:{proxy.port}\n"
         )
         settings = {"FEEDCRAWL_SOURCES": str(tmp_path / "sources.yaml"), "SSL_CERT_FILE": str(front.authority)}
@@ -205,7 +207,8 @@ def test_probes_and_media_files_go_the_sources_way(tmp_path: Path) -> None:
         entries = [replace(entry(home, "one"), files=(png,)), entry(shaky, "two")]
         url = home.serve("/feed", feed(entries))
         (tmp_path / "sources.yaml").write_text(
-            f"- name: news\n  base_url: {home.url('/')}\n  feed_url: {url}\n  bind_address: 127.0.0.11\n"
+            f"- name: news\n  base_url: {home.url('/')}\n  feed_url: {url}\n  sitemap_urls: []\n"
+            "  bind_address: 127.0.0.11\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
         asked = {(request.method, request.host, request.path) for request in world.asked["first"]}
@@ -226,7 +229,7 @@ def test_the_browser_goes_the_sources_way(way: str, tmp_path: Path) -> None:
         url = site.serve("/feed", feed([entry(site, "a", summary="")]))
         route = "bind_address: 127.0.0.21" if way == "bind" else f"proxy: {way}://127.0.0.1:{proxy.port}"
         (tmp_path / "sources.yaml").write_text(
-            f"- name: s\n  base_url: {site.url('/')}\n  feed_url: {url}\n  {route}\n"
+            f"- name: s\n  base_url: {site.url('/')}\n  feed_url: {url}\n  sitemap_urls: []\n  {route}\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
         (line,) = world.lines("articles")
@@ -244,7 +247,7 @@ def test_a_proxy_that_fails_costs_no_attempt_and_opens_its_own_circuit(tmp_path:
         home = world.origin.site("news.test")
         url = home.serve("/feed", feed([entry(site, f"p{number}") for number, site in enumerate(sites)]))
         (tmp_path / "sources.yaml").write_text(
-            f"- name: news\n  base_url: http://news.test/\n  feed_url: {url}\n"
+            f"- name: news\n  base_url: http://news.test/\n  feed_url: {url}\n  sitemap_urls: []\n"
             f"  proxy: [socks5://127.0.0.1:{bad.port}, socks5://127.0.0.1:{good.port}]\n"
         )
         settings = {"FEEDCRAWL_SOURCES": str(tmp_path / "sources.yaml"), "FEEDCRAWL_CIRCUIT_FAILURES": "2"}

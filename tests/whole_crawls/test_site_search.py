@@ -16,6 +16,8 @@ SOURCES = """
 - {{name: bare, base_url: '{bare}'}}
 - {{name: unmapped, base_url: '{unmapped}', sitemap_url: '{unmapped}'}}
 - {{name: paged, base_url: '{paged}', sitemap_url: '{paged}'}}
+- {{name: fed, base_url: '{fed}', feed_url: '{fed}own.xml'}}
+- {{name: alone, base_url: '{alone}', feed_url: '{alone}own.xml', sitemap_urls: []}}
 """
 
 
@@ -24,7 +26,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with world_in(tmp_path_factory.mktemp("search")) as world:
         sites = {
             name: world.origin.site(f"{name}.test")
-            for name in ("linked", "header", "mapped", "bare", "paged", "unmapped")
+            for name in ("linked", "header", "mapped", "bare", "paged", "unmapped", "fed", "alone")
         }
         now = datetime.now(UTC)
         page = "<html><head><title>News</title>{}</head><body><p>words</p></body></html>"
@@ -46,6 +48,11 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         sites["paged"].serve(
             "/sitemap.xml", document(sitemap([sites["paged"].serve("/three", good_page("three"))], modified=now))
         )
+        for name in ("fed", "alone"):
+            sites[name].serve("/own.xml", feed([]))
+            sites[name].serve(
+                "/sitemap.xml", document(sitemap([sites[name].serve("/four", good_page(name))], modified=now))
+            )
         urls = {name: site.url("/") for name, site in sites.items()}
         (world.folder / "sources.yaml").write_text(SOURCES.format(**urls))
         world.settings["FEEDCRAWL_SOURCES"] = str(world.folder / "sources.yaml")
@@ -59,18 +66,30 @@ def test_feeds_and_sitemaps_are_found_and_polled(searched: World) -> None:
         feeds = {feed.subscription.url: feed.subscription for feed in wired.registry.all()}
         maps = {each.sitemap.source: each.sitemap.url for each in wired.sitemaps.all()}
     linked, header = searched.origin.site("linked.test"), searched.origin.site("header.test")
-    assert feeds.keys() == {linked.url("/news.xml"), header.url("/own.xml")}
+    assert feeds.keys() >= {linked.url("/news.xml"), header.url("/own.xml")}
     own = feeds[linked.url("/news.xml")]
     assert (own.source, own.categories, own.priority) == ("linked", ("world",), 8)
     assert maps["mapped"] == searched.origin.site("mapped.test").url("/map.xml")
-    assert {line["url"].rpartition("/")[2] for line in searched.lines("articles")} == {"one", "two", "three"}
+    assert {line["url"].rpartition("/")[2] for line in searched.lines("articles")} == {"one", "two", "three", "four"}
+
+
+def test_a_source_that_names_its_feed_has_its_sitemaps_found_unless_it_wants_none(searched: World) -> None:
+    fed, alone = searched.origin.site("fed.test"), searched.origin.site("alone.test")
+    with searched.wired() as wired:
+        assert {each.sitemap.url for each in wired.sitemaps.all() if each.sitemap.source == "fed"} == {
+            fed.url("/sitemap.xml")
+        }
+    asked = [request.target for request in searched.asked["first"] if request.host == "fed.test"]
+    assert "/feed" not in asked
+    assert {request.target for request in searched.asked["first"] if request.host == "alone.test"} == {"/own.xml"}
+    assert alone.url("/four") not in {line["url"] for line in searched.lines("articles")}
 
 
 def test_what_was_tried_is_said_once(searched: World) -> None:
     logged = {each["source"]: each for each in searched.logged("first", "source_nothing_found")}
     assert set(logged) == {"bare", "unmapped"}
     said = logged["bare"]
-    assert "/news-sitemap.xml (no_sitemap)" in logged["unmapped"]["detail"]
+    assert "/news-sitemap.xml (http_404)" in logged["unmapped"]["detail"]
     bare = searched.origin.site("bare.test")
     assert (said["source"], said["url"]) == ("bare", bare.url("/"))
     assert f"{bare.url('/feed')} (http_404)" in said["detail"]
@@ -78,12 +97,22 @@ def test_what_was_tried_is_said_once(searched: World) -> None:
     assert searched.logged("second", "source_nothing_found") == []
     with searched.client() as client:
         told = {each["source"]: each for each in events(client, "source_searched")}
-    assert set(told) == {"linked", "header", "mapped", "bare"}
+    assert set(told) == {"linked", "header", "mapped", "bare", "paged", "unmapped", "fed"}
+    assert (told["fed"]["sought"], told["paged"]["sought"]) == (["sitemap"], ["feed"])
     assert told["bare"]["feeds"] == told["bare"]["sitemaps"] == []
     run = run_scrapy("feeds", data_dir=searched.data, env=searched.env, timeout_sec=60)
     assert "source 'bare': no feed and no sitemap was found; tried: " in run.err
     run = run_scrapy("why", "bare.test:" + bare.url("/").split(":")[2], data_dir=searched.data, env=searched.env)
     assert (run.code, f"http_404             {bare.url('/feed')}" in run.out) == (0, True), run.out + run.err
+
+
+def test_the_explanation_of_a_source_has_what_was_found_as_it_is_now(searched: World) -> None:
+    paged = searched.origin.site("paged.test")
+    run = run_scrapy("why", "paged", data_dir=searched.data, env=searched.env, timeout_sec=60)
+    assert f"now fetched          {paged.url('/sitemap.xml')}" in run.out, run.out + run.err
+    assert f"http_404             {paged.url('/news-sitemap.xml')}" in run.out
+    assert "found" in run.out.splitlines()[0]
+    assert paged.url("/news-sitemap.xml") not in run.out.splitlines()[0]
 
 
 def test_nothing_is_requested_again_at_the_next_start(searched: World) -> None:

@@ -21,7 +21,7 @@ from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from feedcrawl.domain.sites.site_search import SourceSearchedRecord
     from feedcrawl.domain.subscriptions.published import JournalLineRecord, WhyHub, WhyRecord
@@ -52,7 +52,7 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     found = watched.find(wired.sitemaps, name)
     result = searched.find(wired.site_searches, name) if found is None else None
     if result is not None:
-        return _show(search(result))
+        return _show(search(result, _results(wired, result)))
     if found is None:
         if (status := articles.of_article(wired, name)) is not None:
             return status
@@ -66,9 +66,24 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     return _show((*sitemap_decision(watched.explained(found)), *map(fetch, journal)))
 
 
-def search(found: SourceSearchedRecord) -> Iterator[str]:
-    """The search of a source's site: the result, and each address that was requested."""
+def _results(wired: Stores, found: SourceSearchedRecord) -> dict[str, str]:
+    """The result of the last poll of each feed and sitemap that a search has found."""
+    results = dict.fromkeys((*found["feeds"], *found["sitemaps"]), "unsubscribed")
+    for url in found["feeds"]:
+        if (feed := finding.find(wired.registry, url)) is not None:
+            results[url] = feed.polls.last_result or "not polled yet"
+    for url in found["sitemaps"]:
+        if (sitemap := watched.find(wired.sitemaps, url)) is not None:
+            results[url] = sitemap.record.last_result or "not polled yet"
+    return results
+
+
+def search(found: SourceSearchedRecord, results: Mapping[str, str]) -> Iterator[str]:
+    """The search of a source's site: the result, what was found with the result of its last poll, and each address
+    that was requested.
+    """
     yield f"source {found['source']}  {found['url']}: {in_words(found).partition(';')[0]}, on {found['at']}"
+    yield from (f"  now {each:<16} {url}" for url, each in results.items())
     yield from (f"  {each['result']:<20} {each['url']}" for each in found["tried"])
 
 

@@ -40,12 +40,16 @@ class BadSources(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One site. Times in seconds, None for the global setting; patterns are regular expressions (`re.search`)."""
+    """One site. Times in seconds, None for the global setting; patterns are regular expressions (`re.search`).
+
+    Feeds and sitemaps: None where the source names none, so that its site is searched for them; empty where it shall
+    have none.
+    """
 
     name: str
     base_url: str
-    feed_urls: tuple[str, ...] = ()
-    sitemap_urls: tuple[str, ...] = ()
+    feed_urls: tuple[str, ...] | None = None
+    sitemap_urls: tuple[str, ...] | None = None
     ingestion_mode: Mode = "feed"
     categories: tuple[str, ...] = ()
     priority: int = DEFAULT

@@ -1,4 +1,4 @@
-"""Searches the sites of sources that name no feed and no sitemap: the task of a search, and its result."""
+"""Searches the sites of sources for the feed and the sitemaps that they do not name: the task, and the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.domain.operations.events import Event, event
-from feedcrawl.domain.sites.site_search import is_searched, page_key, tried_in_words
+from feedcrawl.domain.sites.site_search import is_empty, is_sought, lacking, page_key, tried_in_words
 from feedcrawl.domain.subscriptions.specs import Refused, SubscriptionSpec
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.sites import watching
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from feedcrawl.domain.sites.site_search import SourceSearchedRecord, Tried
+    from feedcrawl.domain.sites.site_search import Sought, SourceSearchedRecord, Tried
     from feedcrawl.domain.sites.sources import Source
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.site_searches import SiteSearches
@@ -52,10 +52,10 @@ def without_feeds(
     """The sources of whose site neither a feed nor a sitemap is known, each with its search; None before the first
     search.
     """
-    searched = [each for each in sources if is_searched(each)]
+    searched = [each for each in sources if lacking(each)]
     known = searches.find([page_key(each.base_url) for each in searched])
     results = ((each, known.get(page_key(each.base_url))) for each in searched)
-    return [(each, found) for each, found in results if found is None or not (found["feeds"] or found["sitemaps"])]
+    return [(each, found) for each, found in results if is_empty(each, found)]
 
 
 def search_task(source: Source) -> Task:
@@ -73,20 +73,24 @@ def search_task(source: Source) -> Task:
 
 
 def sync(source: Source, stores: SourceStores) -> list[Refused]:
-    """Enqueue the search of a source's site unless its result is stored; else give what was found the settings of the
+    """Enqueue the search of a source's site unless its result is stored; give what was found the settings of the
     source. A feed or sitemap that an operator has dropped since stays dropped.
     """
-    if not is_searched(source):
+    wanted = lacking(source)
+    if not wanted:
         return []
     known = stores.searches.find([page_key(source.base_url)]).get(page_key(source.base_url))
-    if known is None or not (known["feeds"] or known["sitemaps"]):
+    unsought = [each for each in wanted if not is_sought(each, known)]
+    if unsought or is_empty(source, known):
         task = search_task(source)
-        if stores.frontier.enqueue([task]) == ["known"] and known is None:  # its result went with another server's data
+        if stores.frontier.enqueue([task]) == ["known"] and unsought:  # searched for the rest, or on another server
             stores.frontier.enqueue([task], again="operator")
+    if known is None:
         return []
     feeds = [url for url in known["feeds"] if stores.registry.by_url(url_key(url)) is not None]
     sitemaps = [url for url in known["sitemaps"] if stores.sitemaps.by_url(url_key(url)) is not None]
-    return subscribe(source, feeds, sitemaps, stores)
+    found = (feeds if "feed" in wanted else (), sitemaps if "sitemap" in wanted else ())
+    return subscribe(source, *found, stores)
 
 
 def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], stores: SourceStores) -> list[Refused]:
@@ -116,33 +120,44 @@ def without_pages(sitemap_urls: Sequence[str], stores: SourceStores) -> list[str
     """
     since = rfc3339(stores.now() - timedelta(seconds=stores.again_sec))
     searched = stores.searches.find([page_key(url) for url in sitemap_urls])
-    known = {key: each for key, each in searched.items() if each["sitemaps"] or each["at"] > since}
+    ended = {key: each for key, each in searched.items() if is_sought("sitemap", each)}
+    known = {key: each for key, each in ended.items() if each["sitemaps"] or each["at"] > since}
     found = [known[key]["sitemaps"] if (key := page_key(url)) in known else [url] for url in sitemap_urls]
     named = set(sitemap_urls)
     return [url for urls in found for url in urls if url in named or stores.sitemaps.by_url(url_key(url)) is not None]
 
 
-def log_none_left(stores: SourceStores, gone: str) -> None:
-    """Log a page that a source names for its sitemaps, if the last of the addresses tried in its place is `gone`."""
+def drop_guess(stores: SourceStores, gone: Tried) -> None:
+    """Take an address that is no sitemap out of the results of searches; log a page that a source names for its
+    sitemaps, if this was the last address tried in its place.
+    """
     for found in stores.searches.all():
-        urls = found["sitemaps"]
-        if gone in urls and not any(stores.sitemaps.by_url(url_key(url)) for url in urls):
-            gone_as_well: list[Tried] = [{"url": url, "result": "no_sitemap"} for url in urls]
-            tried = [*found["tried"], *gone_as_well]
-            stores.searches.save(page_key(found["url"]), {**found, "sitemaps": [], "tried": tried})
+        if gone["url"] in found["sitemaps"]:
+            left = [url for url in found["sitemaps"] if url != gone["url"]]
+            tried = [*found["tried"], gone]
+            stores.searches.save(page_key(found["url"]), {**found, "sitemaps": left, "tried": tried})
+            if left:
+                continue
             detail = f"no sitemap was found; tried: {tried_in_words(tried)}"
             details = {"source": found["source"], "url": found["url"], "detail": detail}
             logger.warning("source_nothing_found", extra=details)
 
 
 def result(
-    source: Source, at: datetime, feeds: Sequence[str], sitemaps: Sequence[str], tried: Sequence[Tried]
+    source: Source,
+    at: datetime,
+    sought: Sequence[Sought],
+    *,
+    feeds: Sequence[str] = (),
+    sitemaps: Sequence[str] = (),
+    tried: Sequence[Tried] = (),
 ) -> SourceSearchedRecord:
     """The result of a search, as it is stored and published."""
     return {
         "source": source.name,
         "url": source.base_url,
         "at": rfc3339(at),
+        "sought": list(sought),
         "feeds": list(feeds),
         "sitemaps": list(sitemaps),
         "tried": list(tried),

@@ -150,9 +150,9 @@ def _pace(touched: Iterable[Source], sources: Sources, frontier: Frontier) -> No
 
 
 def _subscribe(source: Source, stores: SourceStores) -> None:
-    """Subscribe the feeds and sitemaps of a source; a source that names neither has its site searched for them."""
-    sitemaps = searching.without_pages(source.sitemap_urls, stores)
-    refused = searching.subscribe(source, source.feed_urls, sitemaps, stores)
+    """Subscribe the feeds and sitemaps of a source, and have its site searched for those that it does not name."""
+    sitemaps = searching.without_pages(source.sitemap_urls or (), stores)
+    refused = searching.subscribe(source, source.feed_urls or (), sitemaps, stores)
     for each in (*refused, *searching.sync(source, stores)):
         details = {"source": source.name, "url": each.url, "reason": each.code, "detail": each.detail}
         logger.error("source_refused", extra=details)

@@ -10,7 +10,7 @@ import redis
 
 from feedcrawl.domain.models import SourceRules
 from feedcrawl.domain.sites.owners import Sources
-from feedcrawl.domain.sites.site_search import page_key
+from feedcrawl.domain.sites.site_search import BOTH, page_key
 from feedcrawl.domain.sites.sources import BadSources, Source
 from feedcrawl.services.sites import searching, sources
 from feedcrawl.services.sites.sources import SourceBook
@@ -62,8 +62,9 @@ def sync(stores: Any, *found: Source) -> None:
 def test_what_a_source_names_is_subscribed_with_its_settings(stores: Any) -> None:
     for _ in range(2):
         sync(stores, SOURCE)
+    assert "pending:site_search" not in stores.frontier.counts()
     feeds = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}
-    assert feeds.keys() == set(SOURCE.feed_urls)
+    assert feeds.keys() == {"http://a.test/feed", "http://feeds.elsewhere.test/a"}
     said = feeds["http://a.test/feed"]
     assert (said.source, said.priority, said.categories) == ("a", 9, ("x",))
     assert (said.initial_interval_sec, said.min_interval_sec, said.max_interval_sec) == (600, 60, None)
@@ -124,7 +125,7 @@ def test_a_source_without_addresses_is_searched_once(stores: Any) -> None:
     assert (lease.task.kind, lease.task.url, lease.task.source) == ("site_search", bare.base_url, "bare")
     feeds, sitemaps = ["http://bare.test/feed"], ["http://bare.test/s.xml"]
     searching.subscribe(bare, feeds, sitemaps, stores)
-    found = searching.result(bare, stores.now(), feeds, sitemaps, [])
+    found = searching.result(bare, stores.now(), BOTH, feeds=feeds, sitemaps=sitemaps)
     stores.searches.save(page_key(bare.base_url), found)
     stores.frontier.done(lease, reason="found")
     sync(stores, replace(bare, priority=8))
@@ -138,11 +139,41 @@ def test_a_source_without_addresses_is_searched_once(stores: Any) -> None:
     assert stores.registry.count() == 0
 
 
+def test_a_source_that_names_its_feed_is_searched_for_sitemaps_once(stores: Any) -> None:
+    source = Source("a", "http://a.test/", feed_urls=("http://feeds.test/a",))
+    sync(stores, source)
+    (lease,) = (each for each in stores.frontier.take(9).leases if each.task.kind == "site_search")
+    stores.searches.save(page_key(source.base_url), searching.result(source, stores.now(), ["sitemap"]))
+    stores.frontier.done(lease, reason="nothing_found")
+    sync(stores, replace(source, priority=8))
+    assert stores.frontier.counts()["pending:site_search"] == 0
+    sync(stores, replace(source, feed_urls=None))  # the feed is to be found now
+    assert stores.frontier.counts()["pending:site_search"] == 1
+    assert searching.without_feeds([source], stores.searches) == []
+
+
+def test_a_search_for_a_feed_does_not_stand_for_the_sitemaps_of_a_page(stores: Any) -> None:
+    page = "http://a.test/"
+    source = Source("a", page, sitemap_urls=(page,))
+    stores.searches.save(page_key(page), searching.result(source, stores.now(), ["feed"]))
+    assert searching.without_pages([page], stores) == [page]
+
+
+def test_a_guess_that_is_no_sitemap_leaves_the_result(stores: Any, caplog: pytest.LogCaptureFixture) -> None:
+    page, urls = "http://a.test/", ["http://a.test/sitemap.xml", "http://a.test/news-sitemap.xml"]
+    source = Source("a", page, sitemap_urls=(page,))
+    stores.searches.save(page_key(page), searching.result(source, stores.now(), ["sitemap"], sitemaps=urls))
+    searching.drop_guess(stores, {"url": urls[1], "result": "http_404"})
+    (found,) = stores.searches.all()
+    assert (found["sitemaps"], found["tried"]) == (urls[:1], [{"url": urls[1], "result": "http_404"}])
+    assert caplog.records == []
+
+
 def test_a_search_without_result_stays_scheduled(stores: Any) -> None:
     bare = Source("bare", "http://bare.test/")
     sync(stores, bare)
     (lease,) = stores.frontier.take(9).leases
-    stores.searches.save(page_key(bare.base_url), searching.result(bare, stores.now(), [], [], []))
+    stores.searches.save(page_key(bare.base_url), searching.result(bare, stores.now(), BOTH))
     stores.frontier.done(lease, status="pending", reason="nothing_found", delay_sec=1000)
     sync(stores, bare)
     assert stores.frontier.take(9).leases == ()
@@ -151,7 +182,7 @@ def test_a_search_without_result_stays_scheduled(stores: Any) -> None:
 
 def test_a_page_that_gave_way_to_sitemaps_is_not_watched_again(stores: Any) -> None:
     source = Source("a", "http://a.test/", sitemap_urls=("http://a.test/", "http://a.test/own.xml"))
-    found = searching.result(source, stores.now(), [], ["http://a.test/1.xml", "http://a.test/2.xml"], [])
+    found = searching.result(source, stores.now(), ["sitemap"], sitemaps=["http://a.test/1.xml", "http://a.test/2.xml"])
     stores.searches.save(page_key("http://a.test/"), found)
     sync(stores, replace(source, sitemap_urls=("http://a.test/1.xml",)))
     sync(stores, source)
@@ -164,9 +195,9 @@ def test_a_page_without_sitemaps_is_told_once_and_searched_again_later(
     page, guess = "http://a.test/", "http://a.test/sitemap.xml"
     source = Source("a", page, sitemap_urls=(page,))
     stores.again_sec = 7 * 86_400.0
-    stores.searches.save(page_key(page), searching.result(source, stores.now(), [], [guess], []))
-    searching.log_none_left(stores, guess)
-    searching.log_none_left(stores, guess)
+    stores.searches.save(page_key(page), searching.result(source, stores.now(), ["sitemap"], sitemaps=[guess]))
+    for _ in range(2):
+        searching.drop_guess(stores, {"url": guess, "result": "http_404"})
     assert [record.message for record in caplog.records] == ["source_nothing_found"]
     assert searching.without_pages([page], stores) == []
     stores.again_sec = -1.0
