@@ -84,6 +84,7 @@ class RobotsGate:
         self._visiting: dict[str, asyncio.Future[Known]] = {}
         self._waiting: dict[str, set[int]] = {}
         self._allowed: dict[str, float] = {}
+        self._outdated: set[str] = set()
         assert crawler.stats is not None
         self._stats = crawler.stats
 
@@ -136,6 +137,15 @@ class RobotsGate:
         found = self._recall(origin(url))
         return None if found is None else found[1] is None or found[1].allowed(url, self._agent)
 
+    def outdate(self, url: str) -> None:
+        """Forget that the robots.txt of a URL's host fails: the host answers again. The grace period goes on until
+        robots.txt has been requested.
+        """
+        site = origin(url)
+        record = self._hosts.robots(site)
+        if record is not None and record.failing_since:
+            self._outdated.add(site)
+
     def sitemaps(self, url: str) -> tuple[str, ...] | None:
         """The sitemaps that the robots.txt of a URL's host names; None if the file is not known without a request.
 
@@ -158,14 +168,15 @@ class RobotsGate:
         yet.
         """
         found = self._known.get(site)
-        if found is not None and self._fresh(found[0]):
+        if found is not None and site not in self._outdated and self._fresh(found[0]):
             return found
         record = self._stored(site)
         return self._remember(site, record, self._read(record)) if record and len(record.body) <= SMALL_CHARS else None
 
     def _stored(self, site: str) -> RobotsRecord | None:
         record = self._hosts.robots(site)
-        return record if record is not None and self._fresh(record) else None
+        is_known = record is not None and site not in self._outdated and self._fresh(record)
+        return record if is_known else None
 
     async def _rules(self, site: str, turn: Turn) -> tuple[Known, bool]:
         """The rules of a site, and whether a request was needed.
@@ -261,6 +272,7 @@ class RobotsGate:
         since = (before.failing_since if before and before.failing_since else now) if fails else 0.0
         text = body.decode("utf-8", "surrogateescape") if 200 <= status < 300 else ""
         record = RobotsRecord(text, status, now, since)
+        self._outdated.discard(site)
         self._hosts.save_robots(site, record, name or f"http_{status}")
         if name or since:
             self._log_failure(site, name or f"http_{status}", record)

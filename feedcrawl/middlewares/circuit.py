@@ -8,6 +8,7 @@ from scrapy import Request
 from scrapy.utils.asyncio import sleep
 
 from feedcrawl import wiring
+from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain.frontier.outcome import probe_signal
 from feedcrawl.domain.urls import origin
@@ -17,27 +18,31 @@ from feedcrawl.outgoing.routes import ROUTE_OF
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from feedcrawl.crawl.robots_gate import RobotsGate
     from feedcrawl.services.frontier.leases import Leases
 
 
 class CircuitMiddleware:
     """Sends HEAD to the host's root for a lease that is a probe; raises CircuitOpen if the host still fails."""
 
-    def __init__(self, crawler: Crawler, leases: Leases, timeout_sec: float) -> None:
+    def __init__(self, crawler: Crawler, leases: Leases, timeout_sec: float, gate: RobotsGate) -> None:
         assert crawler.stats is not None
         self._crawler = crawler
         self._stats = crawler.stats
         self._leases = leases
         self._timeout_sec = timeout_sec
+        self._gate = gate
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Reads FEEDCRAWL_ROBOTS_TIMEOUT_SEC: a probe has the time limit of a robots.txt."""
         wired = wiring.of(crawler)
-        return cls(crawler, wired.leases, wired.config.robots_timeout_sec)
+        return cls(crawler, wired.leases, wired.config.robots_timeout_sec, robots_gate.of(crawler))
 
     async def process_request(self, request: Request) -> None:
-        """For a probe: sends the HEAD request, then waits for the host's delay. Other requests pass at once."""
+        """For a probe: sends the HEAD request, then waits for the host's delay; a robots.txt that failed is requested
+        anew. Other requests pass at once.
+        """
         lease = request.meta.get("lease")
         if lease is None or not lease.probe or request.meta.get("probed"):
             return
@@ -47,6 +52,7 @@ class CircuitMiddleware:
         self._stats.inc_value(f"feedcrawl/circuit/probes/{'failure' if failed else 'success'}")
         if failed:
             raise CircuitOpen(f"{lease.task.host} still fails: {result}")
+        self._gate.outdate(request.url)
         await sleep(self._leases.turn(lease) or 0)
 
     async def _probe(self, url: str, source: str | None) -> int | str:

@@ -14,13 +14,14 @@ URL = "https://a.test:8443/x?y=1"
 
 
 class Host:
-    """Answers the probe, and stands for the crawler, its engine, its stats and its leases."""
+    """Answers the probe, and stands for the crawler, its engine, its stats, its leases and the gate of robots.txt."""
 
     def __init__(self, answer: int | Exception, turn: float | None = 0.0) -> None:
         self.engine = self.stats = self
         self.counted: list[str] = []
         self.asked: list[Request] = []
         self.turns = 0
+        self.outdated: list[str] = []
         self._answer, self._turn = answer, turn
 
     def inc_value(self, name: str) -> None:
@@ -32,6 +33,9 @@ class Host:
             raise self._answer
         return Response(request.url, status=self._answer)
 
+    def outdate(self, url: str) -> None:
+        self.outdated.append(url)
+
     def turn(self, lease: Lease) -> float | None:
         self.turns += 1
         return self._turn
@@ -40,7 +44,7 @@ class Host:
 def process(host: Any, *, probe: bool = True, **meta: Any) -> Request:
     lease = Lease(Task("t", "article", URL, "a.test"), History(), "1-x", probe=probe)
     request = Request(URL, meta={"lease": lease} | meta)
-    middleware = CircuitMiddleware(host, host, timeout_sec=7)
+    middleware = CircuitMiddleware(host, host, timeout_sec=7, gate=host)
     assert asyncio.run(middleware.process_request(request)) is None
     return request
 
@@ -54,6 +58,7 @@ def test_any_answer_but_a_site_wide_failure_lets_the_task_go(status: int) -> Non
     assert probe.meta["download_timeout"] == 7
     assert "lease" not in probe.meta
     assert host.turns == 1
+    assert host.outdated == [URL]
     assert host.counted == ["feedcrawl/circuit/probes/success"]
 
 
@@ -65,13 +70,14 @@ def test_a_host_that_still_fails_is_left_alone(answer: int | Exception) -> None:
     with pytest.raises(CircuitOpen, match=r"a\.test still fails"):
         process(host)
     assert host.turns == 0
+    assert host.outdated == []
     assert host.counted == ["feedcrawl/circuit/probes/failure"]
 
 
 def test_a_host_that_is_up_is_not_probed() -> None:
     host = Host(503)
     process(host, probe=False)
-    assert asyncio.run(CircuitMiddleware(host, host, 7).process_request(Request(URL))) is None
+    assert asyncio.run(CircuitMiddleware(host, host, 7, host).process_request(Request(URL))) is None
     assert host.asked == []
 
 

@@ -214,6 +214,31 @@ def test_a_robots_txt_that_cannot_be_had_is_none_and_no_warning(world: World, ca
     assert logged(caplog, "robots_failed") == [("INFO", {"host": "a.test", "reason": "address_refused"})]
 
 
+def test_one_that_failed_is_requested_at_once_when_its_host_answers_again(world: World) -> None:
+    gate = RobotsGate(world)
+    middleware = RobotsMiddleware(gate, world.leases)
+
+    def ask() -> None:
+        asyncio.run(middleware.process_request(Request(URL)))
+
+    gate.outdate(URL)  # nothing is known: nothing to forget
+    world.answer = 503
+    for _ in range(2):
+        with pytest.raises(RobotsUnavailable):
+            ask()
+    gate.outdate(URL)
+    with pytest.raises(RobotsUnavailable):
+        ask()
+    assert len(world.asked) == 2
+    world.answer = RULES
+    gate.outdate(URL)
+    ask()
+    ask()
+    gate.outdate(URL)  # rules that were read are valid for their day
+    ask()
+    assert len(world.asked) == 3
+
+
 def test_a_grace_is_counted_across_workers(world: World) -> None:
     world.answer = 503
     assert world.worker()() is RobotsUnavailable
