@@ -172,7 +172,10 @@ def test_a_feed_is_due_when_it_is_asked_for(local: Callers, client: httpx.Client
     )
     local.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=9000, commit=moved)
     assert not local.wired.frontier.take(9).leases
-    assert client.post(f"/feeds/{feed['id']}/refetch").status_code == 202
+    before = rfc3339(local.wired.now())
+    taken = client.post(f"/feeds/{feed['id']}/refetch")
+    assert (taken.status_code, taken.json()["id"]) == (202, feed["id"])
+    assert before <= taken.json()["next_at"] <= rfc3339(local.wired.now())
     found = local.wired.frontier.find(f"feed:{feed['id']}")
     assert found is not None
     assert found[1].again == "operator"

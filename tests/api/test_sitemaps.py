@@ -10,6 +10,7 @@ import pytest
 import redis
 from callers import Callers, callers
 
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord
 from feedcrawl.services.subscriptions.finding import url_key
 
@@ -98,7 +99,8 @@ def test_a_sitemap_is_watched_polled_and_dropped(local: Callers, client: httpx.C
     local.wired.frontier.pace("other.example", delay_sec=0)
     (lease,) = local.wired.frontier.take(1, lanes=["poll"]).leases
     local.wired.frontier.done(lease, status="pending", delay_sec=9999)
-    assert client.post(made.headers["location"] + "/refetch").status_code == 202
+    taken = client.post(made.headers["location"] + "/refetch")
+    assert (taken.status_code, taken.json()["next_at"] <= rfc3339(local.wired.now())) == (202, True)
     (lease,) = local.wired.frontier.take(1, lanes=["poll"]).leases
     assert (lease.task.url, lease.history.again) == ("https://other.example/s.xml", "operator")
     assert client.delete(f"/sitemaps/{INDEX.id}").status_code == 204

@@ -17,6 +17,7 @@ from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.paging import Cursor, Limit, Moment, place_of, shown
 from feedcrawl.config import Config
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.entries.records import EntryRecord
 from feedcrawl.domain.feeds.selection import MAX_RULE_CHARS, MAX_RULES, read_rules
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
@@ -70,9 +71,7 @@ _ONE = schemas.component(
 )
 TAKEN = schemas.component(
     "DueFeed",
-    schemas.fields(
-        id={"type": "string", "format": "uuid"}, next_at={"type": ["string", "null"], "format": "date-time"}
-    ),
+    schemas.fields(id={"type": "string", "format": "uuid"}, next_at={"type": "string", "format": "date-time"}),
 )
 ENTRY = schemas.component("Entry", schemas.published(EntryRecord))
 ENTRIES = schemas.answer("Entries", schemas.component("EntryPage", schemas.page_of("entries", ENTRY)))
@@ -270,7 +269,7 @@ def refetch(feed_id: FeedId, wired: Wired) -> Response:
     """Makes a feed due now, regardless of its schedule; its host's pace still holds."""
     feed = listing.one(wired.registry, str(feed_id))
     registering.poll_now(wired.frontier, [feed])
-    return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
+    return JSONResponse({"id": feed.id, "next_at": rfc3339(wired.now())}, 202)
 
 
 @router.post(
@@ -286,7 +285,7 @@ def undo_migration(feed_id: FeedId, wired: Wired) -> Response:
     """
     feed = listing.one(wired.registry, str(feed_id))
     lineage.undo_migration(wired.registry, wired.entries, wired.frontier, feed, wired.now())
-    return JSONResponse({"id": feed.id, "next_at": feed.polls.next_at}, 202)
+    return JSONResponse({"id": feed.id, "next_at": rfc3339(wired.now())}, 202)
 
 
 @router.get(

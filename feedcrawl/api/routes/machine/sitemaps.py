@@ -14,6 +14,7 @@ from feedcrawl.api.access import needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.paging import Cursor, Limit, place_of, shown
 from feedcrawl.api.routes.machine.feeds import FETCHES, TAKEN, Categories
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
 from feedcrawl.domain.subscriptions.listed import categories_of
@@ -121,7 +122,7 @@ def refetch(sitemap_id: SitemapId, wired: Wired) -> Response:
     """Makes a sitemap due now, regardless of its schedule; its host's pace still holds."""
     found = watched.one(wired.sitemaps, str(sitemap_id))
     watched.poll_now(wired.frontier, [found])
-    return JSONResponse({"id": found.id, "next_at": found.record.next_at}, 202)
+    return JSONResponse({"id": found.id, "next_at": rfc3339(wired.now())}, 202)
 
 
 @router.get("/{sitemap_id}/why", operation_id="why_sitemap", responses={200: schemas.answer("Why", _WHY), **MISSING})
