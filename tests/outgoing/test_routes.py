@@ -150,8 +150,10 @@ def test_sources_that_cannot_be_used_stop_the_start(monkeypatch: pytest.MonkeyPa
     ):
         Made(source(bind_addresses=("192.0.2.1",)))
     monkeypatch.delenv("NO_SUCH_SECRET", raising=False)
-    with pytest.raises(BadSources, match="proxy http://p:1 needs the variable 'NO_SUCH_SECRET' of the environment"):
-        Made(source(proxies=("http://ada:${NO_SUCH_SECRET}@p:1",)))
+    monkeypatch.setenv("EMPTY_SECRET", "")
+    for name in ("NO_SUCH_SECRET", "EMPTY_SECRET"):
+        with pytest.raises(BadSources, match=f"proxy http://p:1 needs the variable '{name}' of the environment"):
+            Made(source(proxies=(f"http://ada:${{{name}}}@p:1",)))
     monkeypatch.setitem(__import__("sys").modules, "python_socks", None)
     with pytest.raises(BadSources, match=r"source 'a': python_socks is not installed: pip install .*\[socks\]"):
         Made(source(proxies=("socks5://p:1",)))

@@ -52,9 +52,10 @@ class Proxy:
         return tuple(_SECRET.findall(self.username + self.password))
 
     def filled(self, environment: Mapping[str, str]) -> Proxy:
-        """The proxy with its credentials; KeyError for a variable that the environment does not have."""
+        """The proxy with its credentials; KeyError for a variable that the environment does not have, or has empty."""
+        given = {name: value for name, value in environment.items() if value}
         username, password = (
-            _SECRET.sub(lambda found: environment[found[1]], text) for text in (self.username, self.password)
+            _SECRET.sub(lambda found: given[found[1]], text) for text in (self.username, self.password)
         )
         return replace(self, username=username, password=password)
 
