@@ -19,6 +19,8 @@ MAX_CHARS: Final = 500
 MAX_TERMS: Final = 32
 PHRASE_COST: Final = 4
 """Cost of comparing the places of a phrase's words in a document; that of finding a word there is 1 (measured)."""
+SHORT_COST: Final = 50
+"""Cost of a beginning of one or two letters in a document: that of the places of all words with it (measured)."""
 MIN_PREFIX: Final = 3
 """Letters of the beginning of a word from which on the words that begin so are few."""
 COLUMNS: Final = ("title", "text", "people")
@@ -80,14 +82,24 @@ def _term(match: re.Match[str]) -> Term:
     return Term(text.rstrip("*"), excluded=excluded, prefix=text.endswith("*"))
 
 
+def is_short(term: Term) -> bool:
+    """True for a beginning of one or two letters, which thousands of words may have."""
+    text, is_prefix = phrase(term.text)
+    *_, last = _WORDS.findall(text) or [""]
+    return term.prefix and not is_prefix and len(last) < MIN_PREFIX
+
+
 def expression(query: Query, labels: Iterable[str] = ()) -> str:
     """The query as an expression of SQLite's FTS5 over the columns `COLUMNS` and `labels`.
 
     Each term is a string of FTS5, in which nothing but the quote has a meaning (https://sqlite.org/fts5.html, 3.1).
+    "" if nothing must occur, and no label is given.
     """
     columns = _columns()
-    wanted = f"{columns} : ({' AND '.join(map(_string, query.wanted))})"
-    found = " AND ".join([wanted, *(f'labels : "{label}"' for label in labels)])
+    wanted = [f"{columns} : ({' AND '.join(map(_string, query.wanted))})"] if query.wanted else []
+    found = " AND ".join([*wanted, *(f'labels : "{label}"' for label in labels)])
+    if not found:
+        return ""
     if not query.excluded:
         return found
     return f"({found}) NOT {columns} : ({' OR '.join(map(_string, query.excluded))})"
@@ -138,8 +150,8 @@ def _part(term: Term) -> Part:
     text, is_prefix = phrase(term.text)
     *words, last = _WORDS.findall(text) or [""]
     whole = f"{_columns()} : {_string(term)}"
-    if term.prefix and len(last) < MIN_PREFIX and not is_prefix:
-        return Part(whole, None)
+    if is_short(term):
+        return Part(whole, None, SHORT_COST)
     found = [f'"{word}"' for word in words] + [f'"{last}" *' if term.prefix or is_prefix else f'"{last}"']
     return Part(whole, f"{_columns()} : ({' AND '.join(found)})", PHRASE_COST if words else 1)
 

@@ -16,13 +16,14 @@ import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.search.beginnings import fits, without_short
 from feedcrawl.domain.search.documents import labels_of
-from feedcrawl.domain.search.query import affordable, expression, parts, ranking
+from feedcrawl.domain.search.query import SHORT_COST, affordable, expression, parts, ranking
 from feedcrawl.domain.search.words import spaced
 from feedcrawl.store.search.interface import DAMAGED, LOCKED, MISSING, Changes, IndexUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from feedcrawl.domain.search.documents import Filters, RawContentRecord
@@ -34,6 +35,8 @@ CANDIDATES: Final = 10_000
 """Matches that are ranked, the last stored first: the time of a search is bounded, however common its words are."""
 COUNTED: Final = 1_000_000
 """Words that are read to rank matches (some 50 ns each): the terms that are too common for that do not count."""
+SCANNED: Final = 200
+"""Documents that are read for short beginnings of words (some 0.1 ms each); if too few match, the index tells."""
 _SAMPLE: Final = 2_000
 """The last documents, in which the frequency of a term is seen (half a millisecond)."""
 _WEIGHTLESS: Final = 0.5
@@ -82,6 +85,12 @@ WHERE words MATCH :ranked AND rowid BETWEEN :first AND :last AND +rowid IN (SELE
 ORDER BY bm25(words, 8.0, 1.0, 3.0, 0.0), rowid DESC LIMIT :limit OFFSET :offset
 """
 _SHARE: Final = "SELECT count(*) FROM words WHERE words MATCH ? AND rowid > ?"
+_EVERY: Final = "SELECT id FROM documents ORDER BY id DESC LIMIT :limit OFFSET :offset"
+_EVERY_SINCE: Final = """
+SELECT id FROM documents
+WHERE id >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day) AND at_ms >= :since_ms
+ORDER BY id DESC LIMIT :limit OFFSET :offset
+"""
 _EVER: Final = " WHERE words MATCH :wanted"
 _SINCE: Final = """ JOIN documents ON documents.id = words.rowid
 WHERE words MATCH :wanted AND words.rowid >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day)
@@ -194,30 +203,11 @@ class IndexFile:
 
     def search(self, query: Query, filters: Filters, *, limit: int, offset: int = 0) -> list[RawContentRecord]:
         """The best matches among the last stored `CANDIDATES`, ranked by as many terms as there is time to count."""
-        labels = filters.labels()
-        values: dict[str, str | int] = {
-            "wanted": expression(query, labels),
-            "candidates": CANDIDATES,
-            "limit": limit,
-            "offset": offset,
-        }
-        if filters.since is not None:
-            since_ms = round(filters.since * 1000)
-            values |= {"since_ms": since_ms, "day": since_ms // _DAY_MS}
-        since = _EVER if filters.since is None else _SINCE
         with self._errors(), self._reader() as reader:
-            counted = parts(query, labels)
-            chosen = affordable(_costs(reader, counted), COUNTED)
-            ranked_by = ranking(chosen)
-            if len(chosen) == len(counted):
-                ids = _ids(reader, _BEST.format(since=since), values)
-            elif ranked_by is None:  # the last stored is first
-                ids = _ids(reader, _LAST.format(since=since), values | {"candidates": limit + offset})[offset:]
-            else:
-                found = _ids(reader, _LAST.format(since=since), values)
-                ids = _ranked(reader, found, ranked_by, limit=limit, offset=offset)
-            rows = [reader.execute("SELECT body FROM bodies WHERE id = ?", (id_,)).fetchone() for id_ in ids]
-        return [_unpacked(row[0]) for row in rows if row is not None]
+            found = _begun(reader, query, filters, limit + offset)
+            if found is not None:
+                return found[offset:]
+            return list(_documents(reader, _matching(reader, query, filters, limit=limit, offset=offset)))
 
     def count(self) -> int:
         """The number of documents."""
@@ -281,13 +271,73 @@ class IndexFile:
             raise IndexUnavailable(code, f"{self.path}: {error}") from error
 
 
+def _matching(reader: sqlite3.Connection, query: Query, filters: Filters, *, limit: int, offset: int = 0) -> list[int]:
+    """The best matches, by number."""
+    labels = filters.labels()
+    values: dict[str, str | int] = {"candidates": CANDIDATES, "limit": limit, "offset": offset}
+    if filters.since is not None:
+        since_ms = round(filters.since * 1000)
+        values |= {"since_ms": since_ms, "day": since_ms // _DAY_MS}
+    wanted = expression(query, labels)
+    if not wanted:
+        return _ids(reader, _EVERY if filters.since is None else _EVERY_SINCE, values)
+    values |= {"wanted": wanted}
+    since = _EVER if filters.since is None else _SINCE
+    counted = parts(query, labels)
+    chosen = affordable(_costs(reader, counted), COUNTED)
+    ranked_by = ranking(chosen)
+    if len(chosen) == len(counted):
+        return _ids(reader, _BEST.format(since=since), values)
+    if ranked_by is None:  # the last stored is first
+        return _ids(reader, _LAST.format(since=since), values | {"candidates": limit + offset})[offset:]
+    found = _ids(reader, _LAST.format(since=since), values)
+    return _ranked(reader, found, ranked_by, limit=limit, offset=offset)
+
+
+def _begun(reader: sqlite3.Connection, query: Query, filters: Filters, wanted: int) -> list[RawContentRecord] | None:
+    """The matches of a query with short beginnings of words, read from the documents that match all of its other terms;
+    None if the index is to tell: in a small index, without such beginnings, and where few documents have them.
+    """
+    rest = without_short(query)
+    if (
+        rest == query
+        or _is_small(_articles(reader), SHORT_COST)
+        or (rest.excluded and not (rest.wanted or filters.labels()))
+    ):
+        return None
+    limit = SCANNED + 2 * wanted
+    candidates = _matching(reader, rest, filters, limit=limit)
+    found: list[RawContentRecord] = []
+    for document in _documents(reader, candidates):
+        if fits(query, _columns(document)[:3]):
+            found.append(document)
+            if len(found) == wanted:
+                return found
+    return found if len(candidates) < limit else None
+
+
+def _documents(reader: sqlite3.Connection, ids: Iterable[int]) -> Iterator[RawContentRecord]:
+    """The documents with these numbers."""
+    rows = (reader.execute("SELECT body FROM bodies WHERE id = ?", (id_,)).fetchone() for id_ in ids)
+    return (_unpacked(row[0]) for row in rows if row is not None)
+
+
+def _articles(reader: sqlite3.Connection) -> int:
+    return int(reader.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0])
+
+
+def _is_small(articles: int, cost: int) -> bool:
+    """True if all words can be counted, however common they are."""
+    return articles * cost <= COUNTED
+
+
 def _costs(reader: sqlite3.Connection, counted: tuple[Part, ...]) -> Iterator[tuple[Part, float]]:
     """Words that are read to count the documents of each part: if they may be many, as the last documents show it.
 
     bm25 counts the documents of each part of an expression, which takes most of the time of a search for common words.
     """
-    articles: int = reader.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0]
-    is_small = articles * sum(part.cost for part in counted) <= COUNTED
+    articles = _articles(reader)
+    is_small = _is_small(articles, sum(part.cost for part in counted))
     for part in counted:
         share = 1.0 if is_small else math.inf
         if not is_small and part.read is not None:

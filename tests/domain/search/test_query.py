@@ -69,7 +69,7 @@ def test_expressions(text: str, labels: tuple[str, ...], wanted: str) -> None:
         ('"green tea"', [Part(COLUMNS + '"green tea"', COLUMNS + '("green" AND "tea")', 4)]),
         ("e-mail", [Part(COLUMNS + '"e-mail"', COLUMNS + '("e" AND "mail")', 4)]),
         ("beg*", [Part(COLUMNS + '"beg" *', COLUMNS + '("beg" *)')]),
-        ("be*", [Part(COLUMNS + '"be" *', None)]),
+        ("be*", [Part(COLUMNS + '"be" *', None, 50)]),
         ("水", [Part(COLUMNS + '"水" *', COLUMNS + '("水" *)')]),
         ("東京都", [Part(COLUMNS + '"東京 京都"', COLUMNS + '("東京" AND "京都")', 4)]),
         (

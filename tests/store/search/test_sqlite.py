@@ -212,3 +212,44 @@ def test_each_part_of_a_text_finds_the_text(tmp_path_factory: pytest.TempPathFac
         for part in parts:
             for size in range(1, len(part) + 1) if part != "tea" else (3,):
                 assert found(index, part[:size]) == [1], (parts, part[:size])
+
+
+@pytest.mark.parametrize(
+    ("query", "filters", "expected"),
+    [
+        ("g*", EVERY, [29, 27, 25]),
+        ("word g*", EVERY, [29, 27, 25]),
+        ("word -g*", EVERY, [28, 26, 24]),
+        ("g* -word", EVERY, []),
+        ("-word g*", Filters(category="even"), []),
+        ("g*", Filters(category="even"), []),
+        ("g*", Filters(since=27.0 * DAY_SEC), [29, 27]),
+        ("zz*", EVERY, [3]),
+        ("word zz*", EVERY, [3]),
+        ("q*", EVERY, []),
+    ],
+)
+def test_a_short_beginning_is_read_from_the_last_documents_or_looked_up(
+    index: IndexFile, monkeypatch: pytest.MonkeyPatch, query: str, filters: Filters, expected: list[int]
+) -> None:
+    articles = [
+        document(
+            number,
+            f"word {'green' if number % 2 else 'tea'}{' zzz' if number == 3 else ''}",
+            categories=["odd" if number % 2 else "even"],
+        )
+        for number in range(30)
+    ]
+    index.apply(Changes(articles), {})
+    assert found(index, query, filters, limit=3) == expected, "as the index tells in a small index"
+    monkeypatch.setattr(sqlite, "COUNTED", 10)
+    monkeypatch.setattr(sqlite, "SCANNED", 5)
+    assert found(index, query, filters, limit=3) == expected
+    assert found(index, query, filters, limit=1, offset=1) == expected[1:2]
+
+
+def test_a_common_short_beginning_needs_no_look_up(index: IndexFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    index.apply(Changes([document(number, "word green") for number in range(30)]), {})
+    monkeypatch.setattr(sqlite, "COUNTED", 10)
+    monkeypatch.setattr(sqlite, "expression", lambda *_: "")
+    assert found(index, "gr*", limit=2) == [29, 28]
