@@ -56,8 +56,9 @@ def outfeed(
     further = iri(base + address(request, cursor=cursor_of(following))) if following else None
     updated = datetime.fromtimestamp(articles[0]["fetched_ts"] if articles else 0, UTC)
     whole = iri(f"{base}{request.url.path}{whose}")
-    made = OutFeed(title, here, updated, id=whole, next_url=further, hub_url=config.hub_url)
-    links = {"self": here, "next": further, "hub": config.hub_url}
+    hub = None if request.url.query else config.hub_url  # hubs are notified of whole feeds alone
+    made = OutFeed(title, here, updated, id=whole, next_url=further, hub_url=hub)
+    links = {"self": here, "next": further, "hub": hub}
     headers = {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in links.items() if url)}
     write, kind = (atom, ATOM_TYPE) if form == "atom" else (json_feed, JSON_TYPE)
     return Response(write(made, [entry_of(each) for each in articles]), headers=headers, media_type=kind)

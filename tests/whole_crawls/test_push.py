@@ -151,7 +151,8 @@ def test_our_own_hub_is_told_of_news_in_published_feeds(world: World) -> None:
     world.crawl("news", f"feeds={url}", "category=villages", **own)
     told = sorted(form["hub.url"] for form in hub.forms if form["hub.mode"] == "publish")
     base = str(world.settings["FEEDCRAWL_PUBLIC_URL"]).rstrip("/")
-    assert told == [f"{base}/categories/villages.atom", f"{base}/categories/villages.json"]
+    feeds = ("articles", "categories/villages")
+    assert told == [f"{base}/{each}.{form}" for each in feeds for form in ("atom", "json")]
 
 
 def test_an_rsscloud_server_announces_what_is_then_polled(world: World) -> None:

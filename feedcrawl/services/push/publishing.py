@@ -35,8 +35,10 @@ class Publisher:
         self._base = public_url.rstrip("/") if public_url else None
 
     def stored(self, article: Article) -> None:
-        """Notify the hub of the feeds that a stored article is in: those of its categories and of its source."""
-        named = [f"categories/{quote(each, safe='')}" for each in article.categories]
+        """Notify the hub of the feeds that a stored article is in: that of all articles, those of its categories and of
+        its source.
+        """
+        named = ["articles", *(f"categories/{quote(each, safe='')}" for each in article.categories)]
         source = article.lease.task.source
         self._enqueue([*named, *([f"sources/{quote(source, safe='')}"] if source else [])])
 

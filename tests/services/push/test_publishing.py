@@ -44,13 +44,13 @@ def test_the_hub_is_told_of_each_feed_once_for_all_news_that_wait(redis_client: 
     assert frontier.take(9).leases == ()  # they wait for further news
     expected = [
         f"https://news.test/base/{name}.{form}"
-        for name in ("categories/two%20words", "sources/paper.test")
+        for name in ("articles", "categories/two%20words", "sources/paper.test")
         for form in ("atom", "json")
     ]
     assert topics(frontier, clock) == expected
     publisher.collection_changed("default")
     publisher.stored(article("two words"))  # later news are told anew
-    assert len(topics(frontier, clock)) == 4
+    assert len(topics(frontier, clock)) == 6
     form = dict(parse_qsl(form_of(Task("x", "websub", HUB, "hub.test", payload={"topic": expected[0]})).decode()))
     assert form == {"hub.mode": "publish", "hub.url": expected[0], "hub.topic": expected[0]}
 
