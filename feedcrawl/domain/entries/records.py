@@ -100,8 +100,8 @@ class EntryRecord(TypedDict):
     language: Annotated[str | None, About("Language tag as published")]
     image: Annotated[str | None, About("URL of the entry's image")]
     first_seen: Annotated[Time, About("First poll that showed the entry")]
-    last_seen: Annotated[Time, About("Last poll that showed the entry")]
-    seen_count: Annotated[Positive, About("Number of polls that showed the entry")]
+    last_seen: Annotated[Time, About("Last poll that showed the entry; unchanged documents do not count")]
+    seen_count: Annotated[Positive, About("Number of polls that showed the entry; unchanged documents do not count")]
     deleted_at: NotRequired[Annotated[Time, About("Time at which a complete feed had the entry no longer")]]
     content_hash: Annotated[
         Sha256, About("SHA-256 of title, summary and content without markup; changes when the visible text changes")
@@ -157,5 +157,5 @@ class EntryDeletedRecord(TypedDict):
     feed_id: Annotated[Uuid, About("The feed")]
     article_uid: Annotated[Uid | None, About("The article's uid as computed from the link; null without a link")]
     content_hash: Annotated[Sha256, About("SHA-256 of the visible text of the last version")]
-    last_seen: Annotated[Time, About("Last poll that showed the entry")]
+    last_seen: Annotated[Time, About("Last poll that showed the entry; unchanged documents do not count")]
     deleted_at: Annotated[Time, About("Time of the poll that did not show it")]
