@@ -43,7 +43,7 @@ IDLE_SEC = 1.0
 """The longest time between two looks at the frontier, in seconds: other programs and workers add tasks too."""
 FRESH_SEC = 0.25
 """Seconds for which a reply of the frontier counts as current when the engine asks whether work is pending."""
-ANOTHERS_SEC = 60.0
+OTHER_SPIDERS_SEC = 60.0
 """Seconds beyond the linger time for which a task of another spider is left to that spider."""
 LEASED_FOR_EACH = 8
 """The most tasks that a worker leases, for each request that it may send at a time; more would only pile up in memory.
@@ -300,7 +300,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def _build(self, lease: Lease) -> Request | None:
         build = self._pages.request if lease.task.kind == "page" else getattr(self.spider, "request_for", None)
         if build is None or lease.task.payload.get("spider", self.spider.name) != self.spider.name:
-            self.leases.abandon(lease, reason="another_spider", delay_sec=self._config.linger_sec + ANOTHERS_SEC)
+            self.leases.abandon(lease, reason="another_spider", delay_sec=self._config.linger_sec + OTHER_SPIDERS_SEC)
             return None
         try:
             with self._tracer.span("decision", lease, reason=lease.history.reason, priority=lease.task.priority):

@@ -45,14 +45,14 @@ class Watch(Periodic):
         looking = self._looking
         await super().spider_closed()
         if not looking and self._wired.readiness.trouble is None:
-            await asyncio.to_thread(self._wired.readiness.look)
+            await asyncio.to_thread(self._wired.readiness.check)
 
     async def step(self) -> float:
         """Runs the check if one is due; checks are more frequent during trouble."""
         wait = LOOK_SEC if self._wired.readiness.trouble is None else TROUBLED_SEC
         if time.monotonic() - self._looked_at >= wait:
             self._looking = True
-            await to_its_end(self._wired.readiness.look)
+            await to_its_end(self._wired.readiness.check)
             self._looking = False
             self._looked_at = time.monotonic()
         return TICK_SEC

@@ -25,6 +25,7 @@ from feedcrawl.items import Received
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import searching, sitemaps, watching
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll, SitemapRequested
+from feedcrawl.services.subscriptions.outcomes import ALARM_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +45,8 @@ logger = logging.getLogger(__name__)
 HEADERS = {"Accept": "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
 FILE = re.compile(r"\.(?:xml|txt|gz)(?:\?|$)")
 """Endings of addresses that were meant to be sitemaps, and not pages of a site."""
-LOOKS = 3
+MAX_READS = 3
 """The most times that one document is read, each time with more known about the hosts that it names."""
-ERRORS_WORTH_AN_ALARM = 10
 
 
 class SitemapTasks(TaskHandler):
@@ -121,7 +121,7 @@ class SitemapTasks(TaskHandler):
         site, day = sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.received.at)
         known = self._store.known(poll.sitemap, site, day)
         hosts: dict[str, bool] = {}
-        for _ in range(LOOKS):
+        for _ in range(MAX_READS):
             poll = await self._look(poll, response, known, hosts)
             named = self._named_by(poll)
             if not named:
@@ -231,7 +231,7 @@ class SitemapTasks(TaskHandler):
             level = logging.WARNING if lists_nothing else logging.INFO
             details |= {"detail": "the document lists no web URL"} if lists_nothing else {}
             logger.log(level, "sitemap_polled", extra=details | counts)
-        elif decision.state.errors >= ERRORS_WORTH_AN_ALARM:
+        elif decision.state.errors >= ALARM_ERRORS:
             logger.error("sitemap_keeps_failing", extra=details | {"errors": decision.state.errors})
         else:
             logger.warning("sitemap_failed", extra=details | {"detail": received.detail[:200]})

@@ -74,7 +74,7 @@ class StorePipeline:
 
     def _poll(self, poll: FeedPoll) -> FeedPoll:
         self._entries(poll)
-        onward = backfill.look_on(poll, limit=self._max_archive_pages)
+        onward = backfill.walk_step(poll, limit=self._max_archive_pages)
         poll = replace(poll, found=replace(poll.found, onward=onward))
         walk = backfill.first_task(poll)
         if walk is not None:

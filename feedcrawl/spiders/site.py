@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.domain.sites.sources import Source
 
-ANOTHER_SEC = 60.0
+OTHER_SPIDERS_SEC = 60.0
 """Seconds beyond the linger time for which the listing pages of another source are left to other spiders."""
 
 
@@ -52,7 +52,7 @@ class SiteSpider(FrontierSpider):
     def request_for(self, lease: Lease) -> Request | None:
         """The request of a task; the listing pages of other sources are left to other spiders."""
         if lease.task.kind in SITE_KINDS and lease.task.source != self.site.name:
-            wait = self.wired.config.linger_sec + ANOTHER_SEC
+            wait = self.wired.config.linger_sec + OTHER_SPIDERS_SEC
             self.leases.give_back(lease, reason="another_source", delay_sec=wait)
             return None
         return super().request_for(lease)

@@ -61,7 +61,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     named, known = len(specs) + len(refused), _known(wired, pages)
     choosing = Choosing(opts.pick, known)
     given = {spec.url for spec in specs}
-    specs = choosing.settle(specs, _look(wired, pages, known))
+    specs = choosing.settle(specs, _examine(wired, pages, known))
     _report_known(wired, [spec for spec in specs if not spec.named and spec.url not in given])
     if opts.override:
         specs = registering.with_overrides(specs, opts.override)
@@ -101,7 +101,7 @@ def _report_known(wired: Wiring, of_pages: Sequence[SubscriptionSpec]) -> None:
         say("subscribe", f"{url} is subscribed already")
 
 
-def _look(wired: Wiring, specs: Sequence[SubscriptionSpec], subscribed: Mapping[str, Feed]) -> dict[str, Examined]:
+def _examine(wired: Wiring, specs: Sequence[SubscriptionSpec], subscribed: Mapping[str, Feed]) -> dict[str, Examined]:
     """The types of the documents at the addresses, by the URL of the spec; subscribed addresses are not
     requested.
     """
@@ -120,7 +120,7 @@ def _look(wired: Wiring, specs: Sequence[SubscriptionSpec], subscribed: Mapping[
             if (access := access_for(url, spec.login)) is not None:
                 accesses[url] = access
     guessed = frozenset(url for name, url in urls.items() if not finding.has_scheme(name))
-    looked = look(wired.settings, list(dict.fromkeys(urls.values())), accesses, guessed) if urls else {}
+    looked = examine(wired.settings, list(dict.fromkeys(urls.values())), accesses, guessed) if urls else {}
     return {name: looked.get(url) or Examined(url, code="interrupted") for name, url in urls.items()}
 
 
@@ -193,7 +193,7 @@ class Choosing:
         return []
 
 
-def look(
+def examine(
     settings: Settings, urls: list[str], accesses: dict[str, Access], guessed: frozenset[str] = frozenset()
 ) -> dict[str, Examined]:
     """Fetches addresses in a crawl of its own: the project's guard, limits and pace, Scrapy's scheduler.

@@ -11,7 +11,7 @@ import math
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.cadence.timetable import ENOUGH, find_period
+from feedcrawl.domain.cadence.timetable import MIN_ARRIVALS, find_period
 from feedcrawl.domain.cadence.values import SCALES, SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.week import DAY, FACTOR, HOUR, PART, PART_0, WEEK, Week, after, hour_factor, mean_factor
 
@@ -166,7 +166,7 @@ def lull(known: Arrivals) -> float:
 
     0 if there are too few arrivals to know a shortest gap.
     """
-    if len(known.recent) < ENOUGH:
+    if len(known.recent) < MIN_ARRIVALS:
         return 0.0
     return LULL * min([later - earlier for earlier, later in pairwise(known.recent)])
 

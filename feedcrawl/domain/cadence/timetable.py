@@ -13,8 +13,8 @@ from feedcrawl.domain.cadence.plan import first_poll
 MINUTE = 60
 PERIODS = tuple(minutes * MINUTE for minutes in (10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1_440, 10_080))
 """Periods that people and cron jobs choose, in seconds."""
-ENOUGH, MANY = 5, 10
-"""Least number of arrivals for a period; with fewer than MANY, all of them must be on time within a narrower slot."""
+MIN_ARRIVALS, MANY_ARRIVALS = 5, 10
+"""Least number of arrivals for a period; fewer than MANY_ARRIVALS must all be on time within a narrower slot."""
 ARC = 0.2
 ON_TIME = 0.7
 DOUBT = 2
@@ -55,10 +55,10 @@ def find_period(recent: tuple[float, ...]) -> int:
 def fitted(recent: tuple[float, ...], period: int) -> Timetable | None:
     """The timetable for this period, if most recent arrivals lie in one short slot and most slots have an arrival."""
     count = len(recent)
-    if count < ENOUGH or not period:
+    if count < MIN_ARRIVALS or not period:
         return None
     cycles = (recent[-1] - recent[0]) / period
-    arc, on_time = (ARC, ON_TIME) if count >= MANY else (ARC / 2, 1.0)
+    arc, on_time = (ARC, ON_TIME) if count >= MANY_ARRIVALS else (ARC / 2, 1.0)
     if cycles < 2 or count - 1 < FEWEST_HITS * cycles or on_time * count - 1 > MOST_HITS * cycles:
         return None
     offsets = fullest_arc(sorted((time - recent[-1]) % period for time in recent), period, arc * period)

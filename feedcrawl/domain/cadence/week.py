@@ -33,7 +33,7 @@ BETWEEN = [2 ** ((value + 0.5 - NEUTRAL) / PER_OCTAVE) for value in range(len(DI
 UNIT = 4
 """Increment of a cell for one arrival; the count of a cell survives two halvings."""
 HALVED_EVERY = 16 * WEEK
-MOST = 500 * UNIT
+MAX_SUM = 500 * UNIT
 """Sum of the counts of all hours at which all counts are halved, so that a busy feed's profile follows its changes."""
 
 KERNEL = (1 / 9, 2 / 9, 3 / 9, 2 / 9, 1 / 9)
@@ -83,7 +83,7 @@ def after(week: Week, times: Sequence[float], now: float) -> Week:
     for time in times:
         for cell in cells_of(time):
             counts[cell] += UNIT
-    if sum(counts[:DAY_0]) > MOST or now - since > HALVED_EVERY:
+    if sum(counts[:DAY_0]) > MAX_SUM or now - since > HALVED_EVERY:
         counts = [count // 2 for count in counts]
         weeks, since = (weeks + max(now - since, 0.0) / WEEK) / 2, max(now, since)
     return Week(since, weeks, tuple(counts), profile(counts, since, weeks, now))

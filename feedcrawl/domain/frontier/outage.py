@@ -20,9 +20,9 @@ WINDOW_SEC: Final = 60.0
 """How long the last result of a host, a response or a failure, counts as evidence."""
 LONGEST_SEC: Final = 600.0
 """Maximum duration of an outage while some hosts respond; after that the failing hosts themselves are at fault."""
-LOOK_SEC: Final = 5.0
+TRIAL_SEC: Final = 5.0
 """Interval at which one host is tried while no host responds."""
-AGAIN_SEC: Final = 30.0
+RETRY_WAIT_SEC: Final = 30.0
 """Wait before a task that failed during an outage is tried again."""
 
 

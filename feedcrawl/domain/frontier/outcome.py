@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from feedcrawl.domain.frontier.outage import AGAIN_SEC
+from feedcrawl.domain.frontier.outage import RETRY_WAIT_SEC
 from feedcrawl.domain.http.robots_access import RETRY_SEC
 
 Kind = Literal[
@@ -35,7 +35,7 @@ Failure = Literal["FAIL_BAD_HTML", "FAIL_HTTP", "FAIL_TIMEOUT", "FAIL_PARSE", "F
 Fault = Literal["none", "publisher", "ours"]
 
 SUCCEEDED: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
-PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": AGAIN_SEC}
+PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": RETRY_WAIT_SEC}
 """Minimum wait of a postponed task, by the reasons that may last longer than the host's delay."""
 OURS = frozenset({"own_outage", "store_lost", "proxy_failed", "proxy_refused", "route_down", "bind_failed"})
 RECURRING = frozenset({"feed", "sitemap", "websub"})

@@ -75,15 +75,15 @@ class Merging:
 
         Writes only the claims of its canonical URL and of its story; a claim may be repeated.
         """
-        looks = self._looks(article)
-        known = article.known = self._ask(article, looks)
+        fingerprint = self._fingerprint(article)
+        known = article.known = self._load(article, fingerprint)
         article.categories = list(dict.fromkeys([*article.categories, *sorted(known.wanted)]))
         if article.extraction is None:
             return
         if not self._has_claim(article, known):
             self._merge(article, self._target(article, article.uid))
-        elif looks is not None and not known.was_stored:
-            for match, target in self._candidates(article, looks, known):
+        elif fingerprint is not None and not known.was_stored:
+            for match, target in self._candidates(article, fingerprint, known):
                 self._merge(article, target, match)
                 break
         if article.merged_into is None:
@@ -109,8 +109,8 @@ class Merging:
         if article.merge is not None:
             life_sec, own = store.life_sec, article.merge["why"] in ("same_text", "near_text")
             self._stories.merge(pipe, article.merge, life_sec=life_sec, record=article.record if own else None)
-        if target != article.uid and (looks := self._looks(article)) is not None:
-            self._stories.leave(pipe, self._buckets(article, looks)[1], article.uid)
+        if target != article.uid and (fingerprint := self._fingerprint(article)) is not None:
+            self._stories.leave(pipe, self._buckets(article, fingerprint)[1], article.uid)
 
     def events(self, article: Article) -> list[Event]:
         """An event for each uid that was merged, and one for an article that is no longer merged into another."""
@@ -138,7 +138,7 @@ class Merging:
 
     # --- the stored state ---
 
-    def _looks(self, article: Article) -> Fingerprint | None:
+    def _fingerprint(self, article: Article) -> Fingerprint | None:
         """The fingerprint by which articles are compared; None for a text too short to differ from a page
         template.
         """
@@ -147,7 +147,7 @@ class Merging:
             return None
         return fingerprint(found.title, found.text, found.published)
 
-    def _ask(self, article: Article, looks: Fingerprint | None) -> Known:
+    def _load(self, article: Article, fingerprint: Fingerprint | None) -> Known:
         asked, uid = article.lease.id, article.uid
         with self._client.pipeline(transaction=False) as pipe:
             self._articles.query(pipe, asked, uid, claim=article.extraction is not None)
@@ -155,17 +155,17 @@ class Merging:
             for each in (asked, uid):
                 self._media.query(pipe, media_id(each))
                 self._collections.query_holders(pipe, media_id(each))
-            if looks is not None:
-                text, title = self._buckets(article, looks)
+            if fingerprint is not None:
+                text, title = self._buckets(article, fingerprint)
                 share, slack = self._policy.rule.similarity, 2 * SLACK_CHARS
-                around = (int(looks.chars * share) - slack, int(looks.chars / share) + slack)
-                brief = replace(looks, numbers=frozenset(), sketch=())
-                self._stories.enter(pipe, text, uid, brief.encode(), (looks.chars, looks.chars))
-                if looks.title and looks.sketch:
-                    self._stories.enter(pipe, title, uid, looks.encode(), around)
+                around = (int(fingerprint.chars * share) - slack, int(fingerprint.chars / share) + slack)
+                brief = replace(fingerprint, numbers=frozenset(), sketch=())
+                self._stories.enter(pipe, text, uid, brief.encode(), (fingerprint.chars, fingerprint.chars))
+                if fingerprint.title and fingerprint.sketch:
+                    self._stories.enter(pipe, title, uid, fingerprint.encode(), around)
             replies = pipe.execute()
         owner, wanted, stored, merged_before = self._articles.decoded(replies, asked)
-        apart, first, first_in, own, own_in, *met = replies[self._articles.ASKED :]
+        apart, first, first_in, own, own_in, *met = replies[self._articles.QUERIES :]
         same = [*(tuple(_met(self._stories.earlier(reply))) for reply in met), (), ()]
         return Known(
             owner=owner,
@@ -181,9 +181,9 @@ class Merging:
             same_title=same[1],
         )
 
-    def _buckets(self, article: Article, looks: Fingerprint) -> tuple[tuple[str, str], tuple[str, str]]:
+    def _buckets(self, article: Article, fingerprint: Fingerprint) -> tuple[tuple[str, str], tuple[str, str]]:
         site = "" if self._policy.scope == "all" else registered_domain(hostname(article.canonical_url))
-        return ("text", _digest(site, article.content_hash)), ("title", _digest(site, f"{looks.title:08x}"))
+        return ("text", _digest(site, article.content_hash)), ("title", _digest(site, f"{fingerprint.title:08x}"))
 
     # --- the decision ---
 
@@ -199,8 +199,8 @@ class Merging:
             return False
         return self._articles.inherit(article.uid, owner, mine)
 
-    def _candidates(self, article: Article, looks: Fingerprint, known: Known) -> Iterator[tuple[Match, Target]]:
-        found = matches(looks, known.same_text, known.same_title, self._policy.rule)
+    def _candidates(self, article: Article, fingerprint: Fingerprint, known: Known) -> Iterator[tuple[Match, Target]]:
+        found = matches(fingerprint, known.same_text, known.same_title, self._policy.rule)
         open_to = [match for match in found if match.uid not in known.apart]
         for match in open_to[:MAX_TRIED]:
             target = self._target(article, match.uid)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 100
-ASKED: Final = frozenset({"queue", "manual"})
+AWAITED: Final = frozenset({"queue", "manual"})
 """Origins of tasks that a program or a person queued and waits for."""
 NAMES: Final = ("status", *tasks.EVENT_FIELDS, *tasks.FAILURE_FIELDS)
 LOGGED: Final = 20
@@ -67,7 +67,7 @@ class Repeats:
     def announce_stored(self, lease: Lease, article_uid: str) -> None:
         """Publish the same for a task that ends without a request, if a program or a person queued its URL."""
         task = lease.task
-        if task.origin not in ASKED:
+        if task.origin not in AWAITED:
             return
         at, url = self._now(), tasks.requested_url(task)
         record = tasks.record_of(self._articles.outlines([article_uid], NAMES)[0])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Ending, Finished, Frontier
 
-TOGETHER = 16
+MAX_BATCH = 16
 """The most completions per batch: keeps the server's longest script short."""
 
 
@@ -48,7 +48,7 @@ class Endings:
         shard = self._waiting[0][0].lease.shard if self._waiting else 0
         mine = [each for each in self._waiting if each[0].lease.shard == shard]
         others = [each for each in self._waiting if each[0].lease.shard != shard]
-        batch, self._waiting = mine[:TOGETHER], others + mine[TOGETHER:]
+        batch, self._waiting = mine[:MAX_BATCH], others + mine[MAX_BATCH:]
         self._sending = bool(batch)
         if batch:
             sent = asyncio.get_running_loop().run_in_executor(self._thread, self._end, [each for each, _ in batch])

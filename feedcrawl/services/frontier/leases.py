@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
-from feedcrawl.domain.frontier.outage import AGAIN_SEC
+from feedcrawl.domain.frontier.outage import RETRY_WAIT_SEC
 from feedcrawl.domain.frontier.tasks import POLL_KINDS, Lease
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.frontier.batched_ends import Endings
@@ -119,7 +119,7 @@ class Leases:
         """
         polls = [replace(task, payload={}) for task in failed.values() if task.kind in POLL_KINDS]
         self._frontier.forgive(failed)
-        self._frontier.enqueue_each((task, AGAIN_SEC, "own_outage") for task in polls)
+        self._frontier.enqueue_each((task, RETRY_WAIT_SEC, "own_outage") for task in polls)
 
     def turn(self, lease: Lease) -> float | None:
         """Seconds until the host's next turn under this lease; None if the lease is lost."""

@@ -68,7 +68,7 @@ class OwnNetwork:
 
     def wait_sec(self) -> float:
         """Seconds to wait before the next request: while no host responds, one host is tried from time to time."""
-        return max(0.0, self._tried_at + outage.LOOK_SEC - self._clock()) if self.is_silent else 0.0
+        return max(0.0, self._tried_at + outage.TRIAL_SEC - self._clock()) if self.is_silent else 0.0
 
     def tried(self) -> None:
         """Note that a host is being requested."""

@@ -48,7 +48,7 @@ TOP: Final = 10
 SAMPLE: Final = 300
 """The most feeds whose interval is plotted against their rate: a random sample if there are more."""
 FEEDS_A_PAGE: Final = 50
-LOOKED_AT: Final = 20_000
+MAX_FEEDS_READ: Final = 20_000
 """The most feeds that one page of the feed list reads."""
 SORTED_AT_MOST: Final = 5_000
 """The most feeds that are sorted by another column than their URL, which requires all of their records."""
@@ -206,7 +206,7 @@ class Dashboard:
         else:
             urls = sorted(self._urls(wanted.text.lower(), wanted.category), reverse=wanted.down)
             meant, ids = len(urls), [feed_id for _, feed_id in urls]
-            whole = subscribed <= LOOKED_AT
+            whole = subscribed <= MAX_FEEDS_READ
         if wanted.sort == "feed":
             chosen = ids[start : start + FEEDS_A_PAGE]
             loaded = self.registry.load(chosen)
@@ -230,7 +230,7 @@ class Dashboard:
                     if of_category and any(text in each.lower() for each in named):
                         yield found.url.partition("://")[2], found.id
             looked_at += len(ids)
-            if looked_at >= LOOKED_AT:
+            if looked_at >= MAX_FEEDS_READ:
                 return
 
     def feed_page(self, feed_id: str) -> FeedPage:

@@ -36,7 +36,7 @@ def passes(error: BaseException | None) -> bool:
 
 
 class Readiness:
-    """The last result of the checks, and the checks themselves. `look` and `same_server` never raise."""
+    """The last result of the checks, and the checks themselves. `check` and `same_server` never raise."""
 
     def __init__(
         self, client: Client, generation: Generation, data_dir: Path, *, unsafe: bool, min_free_bytes: int = 0
@@ -54,12 +54,12 @@ class Readiness:
         """The reason why no more work is taken now; None if work may be taken."""
         return self._server or self._disk
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check the server and the free space of the disk, and after a failure whether the disk works again. Runs
         in a thread.
         """
-        self._look_at_server()
-        self._look_at_disk()
+        self._check_server()
+        self._check_disk()
 
     def same_server(self) -> bool:
         """True if the server still has its data; one round trip."""
@@ -76,7 +76,7 @@ class Readiness:
         if isinstance(error, DiskUnavailable) and passes(error):
             self._disk = error
 
-    def _look_at_server(self) -> None:
+    def _check_server(self) -> None:
         try:
             check_server(self._client, unsafe=self._unsafe)
             self._generation.settle()
@@ -89,19 +89,19 @@ class Readiness:
         else:
             self._server = None
 
-    def _look_at_disk(self) -> None:
+    def _check_disk(self) -> None:
         found = self._disk
         try:
             if found is not None and found.reason != NEARLY_FULL:
                 probe(self._folder(found.path), beyond=found.path if found.reason == FILE_TOO_LARGE else None)
-            self._look_at_room()
+            self._check_room()
         except DiskUnavailable as error:
             self._disk = error if passes(error) or found is not None else None
         else:
             if self._disk is found:  # and there was no other failure meanwhile
                 self._disk = None
 
-    def _look_at_room(self) -> None:
+    def _check_room(self) -> None:
         """Raise DiskUnavailable if the data directory, or a folder of it (perhaps on a disk of its own), is
         nearly full.
         """

@@ -40,7 +40,7 @@ def feed_id_of(lease: Lease) -> str:
     return lease.id.removeprefix("archive:")
 
 
-def look_on(poll: FeedPoll, *, limit: int) -> WalkStep | None:
+def walk_step(poll: FeedPoll, *, limit: int) -> WalkStep | None:
     """The next step of the walk from the document of a poll, or from an archive document; None if the poll wants no
     archives.
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 import logging
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence.tempo import demand
 from feedcrawl.items import Decided
 from feedcrawl.services.subscriptions import backfill, discovery, journal, polling
+from feedcrawl.services.subscriptions.outcomes import ALARM_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from feedcrawl.telemetry.tracing import Tracer
 
 logger = logging.getLogger(__name__)
-
-ERRORS_WORTH_AN_ALARM: Final = 10
 
 
 class Hubs(Protocol):
@@ -93,10 +92,10 @@ class PollEnd:
         )
         if ended == "lost":
             return False
-        self._log_turns(poll, decided, record)
+        self._log_changes(poll, decided, record)
         return True
 
-    def _log_turns(self, poll: FeedPoll, decided: Decided, record: PollRecord) -> None:
+    def _log_changes(self, poll: FeedPoll, decided: Decided, record: PollRecord) -> None:
         before = poll.feed.polls
         self.count(f"feedcrawl/polls/{'failed' if poll.received.failed else poll.received.result}", 1)
         self.count("feedcrawl/entries/new", len(poll.found.entries.new))
@@ -105,7 +104,7 @@ class PollEnd:
         if poll.received.result == "not_modified":
             self.count("feedcrawl/bytes_saved", before.body_bytes)
         self._log_poll(poll, decided)
-        for name, details in polling.turns(before, record):
+        for name, details in polling.state_changes(before, record):
             self.count(f"feedcrawl/{name}", 1)
             logger.warning(name, extra={"feed_id": poll.feed.id, "url": decided.subscription.url, **details})
 
@@ -132,7 +131,7 @@ class PollEnd:
             )
         if not poll.received.failed:
             logger.info("feed_polled", extra={**details, "result": poll.received.result})
-        elif errors >= ERRORS_WORTH_AN_ALARM:
+        elif errors >= ALARM_ERRORS:
             logger.error("feed_keeps_failing", extra={**details, "result": poll.received.result, "errors": errors})
         else:
             logger.warning(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence.state import to_json
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.publisher_hints import PublisherHints
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.items import Received, Requested
+
+ALARM_ERRORS: Final = 10
+"""Number of failures in a row from which on each failure is logged as an error."""
 
 
 def observation(

@@ -98,12 +98,12 @@ def decide(poll: FeedPoll, push: HubSubscription | None, policy: CadencePolicy, 
     if not poll.received.failed and push is not None and leases.relied_on(push, now=poll.received.at.timestamp()):
         wait_sec = max(leases.backup_sec(push, now=poll.received.at.timestamp()), own.min_interval_sec)
         return cadence.fixed(decision, cadence.Candidate("push-backup", wait_sec), poll.received.at)
-    for wait in patience(poll, decision):
+    for wait in failure_waits(poll, decision):
         decision = cadence.at_least(decision, wait, poll.received.at)
     return decision
 
 
-def patience(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
+def failure_waits(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candidate]:
     """The waits of a failed poll in addition to the cadence's back-off, including one that keeps the back-off
     from shrinking.
     """
@@ -199,7 +199,7 @@ def trust_after(poll: FeedPoll) -> validators.Trust:
     return validators.after(trust, reply, now)
 
 
-def turns(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, str]]]:
+def state_changes(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, dict[str, str]]]:
     """The changes of state by this poll that an operator should know: the name and the details of each event."""
     old, new = health.health_from(before.health), health.health_from(after.health)
     if new.retired and not old.retired:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REFRESH_SEC = 60.0
-WORTH_SAYING = 1.1
+LOGGED_CHANGE = 1.1
 """The least factor by which the tempo must change to be logged."""
 
 
@@ -43,7 +43,7 @@ class Tempo:
     def _current(self) -> float:
         demanded = self._registry.demand()
         found = tempo.tempo_for(demanded, self._polls_per_hour)
-        if not 1 / WORTH_SAYING < found / self._logged < WORTH_SAYING:
+        if not 1 / LOGGED_CHANGE < found / self._logged < LOGGED_CHANGE:
             self._logged = found
             details = {"polls_per_hour": self._polls_per_hour, "demand_per_hour": round(demanded * 3600, 1)}
             logger.info("tempo_changed", extra={**details, "tempo": round(found, 3)})

@@ -69,14 +69,15 @@ class Articles:
         pipe.hmget(keys.article(uid), "status", "content_hash")
         pipe.get(self._key("joined", uid))
 
-    ASKED = 6
+    QUERIES = 6
+    """The number of replies to `query`."""
 
     @staticmethod
     def decoded(replies: Sequence[Any], asked: str) -> tuple[str, set[str], str | None, str | None]:
-        """From the `ASKED` replies: the task that has the claim, the categories that want the article, the
+        """From the `QUERIES` replies: the task that has the claim, the categories that want the article, the
         content hash of the stored article, and the article into which its uid was merged.
         """
-        _, owner, first, own, (status, digest), merged_into = replies[: Articles.ASKED]
+        _, owner, first, own, (status, digest), merged_into = replies[: Articles.QUERIES]
         return owner or asked, {*first, *own}, digest if status == "success" else None, merged_into
 
     def query_target(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:

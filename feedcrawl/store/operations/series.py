@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
     from feedcrawl.store.redis.members import Command
 
-LOOKED_AT = 200
+MAX_READ = 200
 """Highest members read from each quarter day, from which the highest of several quarter days are computed."""
 
 
@@ -68,7 +68,7 @@ class Series:
     def _most(self, name: str, since: float, until: float, limit: int) -> list[tuple[str, int]]:
         with self._client.pipeline(transaction=False) as pipe:
             for _, key in self._names(name, range(int(since) // PART_SEC, int(until) // PART_SEC + 1)):
-                pipe.zrange(key, 0, LOOKED_AT - 1, desc=True, withscores=True)
+                pipe.zrange(key, 0, MAX_READ - 1, desc=True, withscores=True)
             answers = pipe.execute()
         found: Counter[str] = Counter()
         for rows in answers:

@@ -12,7 +12,7 @@ from feedcrawl.domain.cadence.week import (
     FACTOR,
     HALVED_EVERY,
     HOUR,
-    MOST,
+    MAX_SUM,
     PART_0,
     USUAL,
     WEEK,
@@ -59,10 +59,10 @@ def test_an_arrival_counts_four_quarters_in_three_cells():
 
 
 def test_many_arrivals_halve_all_counts_and_the_observed_time():
-    week = after(Week(0.0, 1.0), [0.0] * (MOST // 4), 2 * WEEK)
-    assert (week.counts[0], week.since, week.weeks) == (MOST, 0.0, 1.0)
+    week = after(Week(0.0, 1.0), [0.0] * (MAX_SUM // 4), 2 * WEEK)
+    assert (week.counts[0], week.since, week.weeks) == (MAX_SUM, 0.0, 1.0)
     later = after(week, [HOUR], 3 * WEEK)
-    assert (later.counts[0], later.counts[1], later.since, later.weeks) == (MOST // 2, 2, 3 * WEEK, 2.0)
+    assert (later.counts[0], later.counts[1], later.since, later.weeks) == (MAX_SUM // 2, 2, 3 * WEEK, 2.0)
 
 
 def test_old_counts_are_halved():

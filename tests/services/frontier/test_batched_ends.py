@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
-from feedcrawl.services.frontier.batched_ends import TOGETHER, Endings
+from feedcrawl.services.frontier.batched_ends import MAX_BATCH, Endings
 from feedcrawl.store.frontier.interface import Ending, Finished
 from feedcrawl.store.redis.errors import StoreUnavailable
 
@@ -57,21 +57,21 @@ def test_what_comes_while_the_server_works_goes_together(server: Server, endings
 
 def test_no_step_is_longer_than_it_may_be(server: Server, endings: Endings) -> None:
     async def crawl() -> None:
-        await asyncio.gather(*(endings.add(ending(str(number))) for number in range(2 * TOGETHER + 1)))
+        await asyncio.gather(*(endings.add(ending(str(number))) for number in range(2 * MAX_BATCH + 1)))
 
     server.may_answer.set()
     asyncio.run(crawl())
-    assert [len(batch) for batch in server.batches] == [TOGETHER, TOGETHER, 1]
+    assert [len(batch) for batch in server.batches] == [MAX_BATCH, MAX_BATCH, 1]
 
 
 def test_shards_take_turns(server: Server, endings: Endings) -> None:
     async def crawl() -> None:
-        many = [ending(f"{number}", shard=0) for number in range(TOGETHER + 2)]
+        many = [ending(f"{number}", shard=0) for number in range(MAX_BATCH + 2)]
         await asyncio.gather(*map(endings.add, [*many, ending("x", shard=3), ending("y", shard=3)]))
 
     server.may_answer.set()
     asyncio.run(crawl())
-    assert [len(batch) for batch in server.batches] == [TOGETHER, 2, 2]
+    assert [len(batch) for batch in server.batches] == [MAX_BATCH, 2, 2]
     assert server.batches[1] == ["x", "y"]
 
 

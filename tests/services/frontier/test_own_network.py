@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from feedcrawl.domain.frontier.outage import LONGEST_SEC, LOOK_SEC, WINDOW_SEC
+from feedcrawl.domain.frontier.outage import LONGEST_SEC, TRIAL_SEC, WINDOW_SEC
 from feedcrawl.domain.frontier.tasks import Task
 from feedcrawl.services.frontier.own_network import OwnNetwork
 
@@ -65,9 +65,9 @@ def test_while_nobody_answers_one_host_is_asked_from_time_to_time(network: OwnNe
     fail(network, *range(10))
     assert network.wait_sec() == 0
     network.tried()
-    assert network.wait_sec() == LOOK_SEC
+    assert network.wait_sec() == TRIAL_SEC
     clock.now += 2
-    assert network.wait_sec() == LOOK_SEC - 2
+    assert network.wait_sec() == TRIAL_SEC - 2
     clock.now += 100 * WINDOW_SEC
     assert fail(network, "next") == [None]
     assert (network.is_silent, network.wait_sec()) == (True, 0)

@@ -41,7 +41,7 @@ def client(url: str) -> Iterator[redis.Redis]:
 @pytest.fixture
 def ready(client: redis.Redis, tmp_path: Path) -> Readiness:
     readiness = Readiness(client, Generation(client, tmp_path), tmp_path, unsafe=False)
-    readiness.look()
+    readiness.check()
     assert readiness.trouble is None
     return readiness
 
@@ -59,7 +59,7 @@ def test_a_server_that_is_made_unsound_is_noticed_until_it_is_sound(ready: Readi
         ("appendonly", "yes"),
     ):
         client.config_set(setting, value)
-        ready.look()
+        ready.check()
         found.append(code(ready))
     assert found == ["evicts", "no_aof", "no_aof", None]
 
@@ -67,7 +67,7 @@ def test_a_server_that_is_made_unsound_is_noticed_until_it_is_sound(ready: Readi
 def test_whoever_takes_an_unsafe_server_is_not_paused(client: redis.Redis, tmp_path: Path) -> None:
     client.config_set("maxmemory-policy", "allkeys-lru")
     readiness = Readiness(client, Generation(client, tmp_path), tmp_path, unsafe=True)
-    readiness.look()
+    readiness.check()
     assert readiness.trouble is None
 
 
@@ -76,20 +76,20 @@ def test_an_emptied_server_is_noticed_by_either_look(ready: Readiness, client: r
     client.flushall()
     assert not ready.same_server()
     assert code(ready) == "emptied"
-    ready.look()
+    ready.check()
     assert code(ready) == "emptied"
     assert client.keys("*") == []
 
 
 def test_a_server_that_does_not_answer_is_another_matter(ready: Readiness, client: redis.Redis) -> None:
     client.config_set("maxmemory-policy", "allkeys-lru")
-    ready.look()
+    ready.check()
     nowhere = raising_ours(redis.Redis)(unix_socket_path="/nowhere", retry=Retry(NoBackoff(), 0))
     ready._client = ready._generation._client = nowhere
-    ready.look()
+    ready.check()
     assert code(ready) == "evicts"  # what was found stays until something else is
     ready._server = None
-    ready.look()
+    ready.check()
     assert code(ready) is None
     assert not ready.same_server()
 
@@ -119,7 +119,7 @@ def test_a_disk_is_tried_where_it_failed(
 
     monkeypatch.setattr(os, "open", note)
     ready.note(DiskUnavailable(tmp_path / place, "disk_full"))
-    ready.look()
+    ready.check()
     assert ready.trouble is None
     assert Path(tried[-1]).parent == (tmp_path / place.partition("/")[0] if "/" in place else tmp_path)
     assert not list(tmp_path.rglob("*.tmp"))
@@ -135,10 +135,10 @@ def test_a_full_disk_stays_one_until_a_fetch_fits(
         lines.append(DAY, {"text": "x" * 400_000})
     assert (tmp_path / "entries" / "2026-11-28.ndjson").stat().st_size == 0
     ready.note(DiskUnavailable(failed.value.path, "disk_full"))
-    ready.look()
+    ready.check()
     assert ready.trouble is not None
     file_limit(resource.RLIM_INFINITY)
-    ready.look()
+    ready.check()
     assert ready.trouble is None
 
 
@@ -152,7 +152,7 @@ def test_a_disk_that_is_nearly_full_pauses_until_it_has_room(
     found = []
     for folder, free in ((tmp_path, 1 << 30), (tmp_path / "raw", (1 << 30) - 1), (tmp_path / "raw", 1 << 30)):
         room[folder] = free
-        readiness.look()
+        readiness.check()
         found.append(code(readiness))
     assert found == [None, "disk_nearly_full", None]
 
@@ -170,10 +170,10 @@ def test_a_file_that_may_not_grow_stays_so_though_another_may(
     with pytest.raises(DiskUnavailable) as failed:
         lines.append(DAY, {"text": "x" * 1_000_000})
     ready.note(failed.value)
-    ready.look()
+    ready.check()
     assert code(ready) == "file_too_large"
     file_limit((1 << 20) + 500_000)
-    ready.look()
+    ready.check()
     assert ready.trouble is None
 
 
@@ -193,9 +193,9 @@ def test_too_many_open_files_pass_too(ready: Readiness, tmp_path: Path) -> None:
         with pytest.raises(DiskUnavailable) as failed:
             lines.append(DAY, {"text": "x"})
         ready.note(failed.value)
-        ready._look_at_disk()
+        ready._check_disk()
         assert code(ready) == "too_many_files"
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    ready.look()
+    ready.check()
     assert ready.trouble is None

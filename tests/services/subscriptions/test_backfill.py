@@ -26,7 +26,7 @@ def read(
     document = {"parsed": ParsedFeed("rss2.0", paging=paging), "final_url": at or task.url}
     lease, feed = Lease(task, History(), "1"), Feed(subscription, PollRecord())
     poll = feed_poll(lease, "f@then", NOW, 200, "fetched", feed, **document, **fields)
-    return replace(poll, found=replace(poll.found, onward=backfill.look_on(poll, limit=limit)))
+    return replace(poll, found=replace(poll.found, onward=backfill.walk_step(poll, limit=limit)))
 
 
 def test_a_poll_begins_the_walk() -> None:

@@ -288,7 +288,7 @@ def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
     ],
 )  # fmt: skip
 def test_what_an_operator_should_know_of(before: dict[str, Any], after: dict[str, Any], said: list[Any]) -> None:
-    assert list(polling.turns(PollRecord(**before), PollRecord(**after))) == said
+    assert list(polling.state_changes(PollRecord(**before), PollRecord(**after))) == said
 
 
 # --- new addresses ---

@@ -40,7 +40,7 @@ def ask(articles: Articles, redis_client: redis.Redis) -> Callable[..., Any]:
         with redis_client.pipeline() as pipe:
             articles.query(pipe, asked, uid, claim=claim)
             replies = pipe.execute()
-        assert len(replies) == articles.ASKED
+        assert len(replies) == articles.QUERIES
         return articles.decoded(replies, asked)
 
     return call

@@ -93,7 +93,7 @@ def show_feeds(
         "sort": sort,
         "down": down,
         "columns": [(name, title, f"{HERE}{_sorted(same, name, wanted)}") for name, title in COLUMNS.items()],
-        "looked_at": overview.LOOKED_AT,
+        "looked_at": overview.MAX_FEEDS_READ,
         "sorted_at_most": overview.SORTED_AT_MOST,
         "earlier": f"{HERE}{templates.query(**same, page=page - 1)}" if page > 1 else "",
         "later": f"{HERE}{templates.query(**same, page=page + 1)}" if more else "",

@@ -60,7 +60,7 @@ def show_overview(request: Request, caller: Reader, wired: Wired, span: str = "2
     """Statistics of the fleet: results of polls, new entries, and failures."""
     span = span if span in SPANS else "24h"
     seen = wired.dashboard.overview(span)
-    wired.readiness.look()
+    wired.readiness.check()
     wired.readiness.same_server()
     pairs = [(each.per_day, each.interval_sec) for each in seen.paced]
     late = seen.statistics.lateness

@@ -38,7 +38,7 @@ async def readyz(wired: Wired) -> Response:
 
 def _readiness(client: Client, readiness: Readiness) -> Response:
     client.ping()
-    readiness.look()
+    readiness.check()
     readiness.same_server()
     trouble = readiness.trouble
     return JSONResponse({"status": "ready"}) if trouble is None else problem(trouble.code, trouble.detail, 503)
