@@ -26,6 +26,7 @@ FROM python:${PYTHON} AS base
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin feedcrawl && install -d -o feedcrawl -m 0700 /data
 ENV PATH=/opt/feedcrawl/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    MALLOC_ARENA_MAX=1 \
     FEEDCRAWL_DATA_DIR=/data \
     FEEDCRAWL_LOG_FORMAT=json
 WORKDIR /app
