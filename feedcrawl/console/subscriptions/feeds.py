@@ -17,10 +17,11 @@ from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.sitemaps.state import Watched
     from feedcrawl.domain.subscriptions.published import FeedRecord
+    from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
 
 
@@ -33,8 +34,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     feeds = [feed for _, feed in named if feed is not None]
     maps = [(name, watched.find(wired.sitemaps, name)) for name, feed in named if feed is None]
     if not args:
-        ids = wired.registry.failing() if opts.failing else None
-        feeds = chosen(finding.each(wired.registry, ids), opts)
+        feeds = chosen(_candidates(wired, opts), opts)
     bounds = {
         "min_interval_sec": wired.config.min_interval_sec,
         "max_interval_sec": wired.config.max_interval_sec,
@@ -52,6 +52,13 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     for name in unknown:
         say("feeds", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
     return UNUSABLE if unknown else DONE
+
+
+def _candidates(wired: Stores, opts: Namespace) -> Iterator[Feed]:
+    """The feeds among which the options choose: few of them where the store has an answer without reading all."""
+    if opts.failing:
+        return finding.each(wired.registry, wired.registry.failing())
+    return wired.registry.of_category(opts.category) if opts.category else finding.each(wired.registry)
 
 
 def _show(wired: Stores, feeds: list[FeedRecord], sitemaps: list[Watched], columns: str | None, *, whole: bool) -> None:

@@ -18,7 +18,7 @@ from feedcrawl.store.redis.connection import get_each
 from feedcrawl.store.redis.members import Members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from feedcrawl.domain.subscriptions.access import Access
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _OF_A_FEED = ("feed", "polls", "journal", "push", "deliveries", "access")
 PAGE = 50
 """Feeds read at a time: decoding them must not block an event loop for long."""
+_TEXTS = 1000
+"""Feeds read at a time whose texts are searched and not decoded."""
 
 
 class Registry(Members[Feed]):
@@ -136,6 +138,14 @@ class Registry(Members[Feed]):
             for name in self._lists():
                 pipe.srandmember(name, share)
             return [feed_id for ids in pipe.execute() for feed_id in ids]
+
+    def of_category(self, category: str) -> Iterator[Feed]:
+        """The feeds of a category, in no order. Of the other feeds only the stored text is read, for speed."""
+        spellings = {json.dumps(category, ensure_ascii=ascii_only) for ascii_only in (False, True)}
+        for _, ids in self.pages(_TEXTS):
+            named = [json.loads(text)["id"] for text in self.texts(ids) if any(each in text for each in spellings)]
+            found = self.load(named).values() if named else ()
+            yield from (feed for feed in found if category in feed.subscription.categories)
 
     def save(self, subscription: Subscription) -> None:
         """Stores a subscription and adds it to the list."""

@@ -112,6 +112,20 @@ def test_a_listed_feed_without_a_record_stops_no_other(registry: Registry, redis
     assert [feed.id for feed in registry.all()] == ["1"]
 
 
+@pytest.mark.parametrize("category", ["news", "naïve", 'a "b"', "Ω"])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_feeds_of_a_category(registry: Registry, redis_client: redis.Redis, category: str, ascii_only: bool) -> None:
+    """However an earlier version escaped its name; a title that has the name is no category."""
+    registry.save(replace(FIRST, id="1", categories=("other", category)))
+    registry.save(replace(FIRST, id="2", categories=("other",), title=category))
+    registry.save(replace(FIRST, id="3", categories=(f"{category} two",)))
+    stored = json.loads(redis_client.get("fc:{0}:feed:1") or "")
+    redis_client.set("fc:{0}:feed:1", json.dumps(stored, ensure_ascii=ascii_only))
+    registry.save_polls("1", POLLS)
+    assert [(feed.id, feed.polls) for feed in registry.of_category(category)] == [("1", POLLS)]
+    assert list(registry.of_category("none")) == []
+
+
 def test_nothing_asked_is_nothing_found() -> None:
     assert Registry(None).load([]) == {}
 
