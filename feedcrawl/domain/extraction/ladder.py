@@ -10,8 +10,8 @@ from lxml import etree
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.choice import Choice, choose
-from feedcrawl.domain.extraction.bodies.disagreements import disagreements
 from feedcrawl.domain.extraction.fields.authors import find_authors
+from feedcrawl.domain.extraction.fields.disagreements import disagreements
 from feedcrawl.domain.extraction.fields.metadata import (
     find_canonical,
     find_image,

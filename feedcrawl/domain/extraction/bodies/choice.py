@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.polish import agreement, grams
+from feedcrawl.domain.extraction.bodies.polish import agreement
 from feedcrawl.domain.extraction.bodies.rungs import (
     Candidate,
     by_area,
@@ -19,6 +19,16 @@ from feedcrawl.domain.extraction.bodies.rungs import (
     carried_html,
     with_figures_of,
 )
+from feedcrawl.domain.extraction.bodies.soundness import (
+    AGREED,
+    ENOUGH,
+    MOST_LINKS,
+    is_confirmed,
+    is_part_of,
+    is_sound,
+    share,
+    words_in,
+)
 from feedcrawl.domain.extraction.fields.authors import find_authors
 from feedcrawl.domain.extraction.fields.moments import find_published
 from feedcrawl.domain.extraction.kinds import (
@@ -29,8 +39,7 @@ from feedcrawl.domain.extraction.kinds import (
     may_be_service,
     stated_kind,
 )
-from feedcrawl.domain.extraction.structured import body_of, text_at
-from feedcrawl.domain.text import squeezed, words
+from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +49,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent, SourceRules
 
-AGREED = 0.6
-ENOUGH = 500
 SHOWN = 60  # a page whose text is made by scripts shows a word or two without them
 FULL_LENGTH = 700
 """Characters from which a feed's content is the article of a page without text: RFC 4287, 4.1.3 and the RSS content
@@ -49,11 +56,10 @@ module have whole articles there, and publishers a line or two.
 """
 MOST_MANUAL_LINKS = 0.3
 LEAST_SERVICE, LEAST_PRODUCT, LEAST_THREAD = 0.8, 0.5, 0.4
+LEAST_FOUND = 0.5
 FEW_WORDS, SHORT_THREAD = 40, 500
-_MOST_LINKS = 0.5
 _TIMES_FULLER = 2
 _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
-_PART_SHARED, _PART_LONGER = 0.92, 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,9 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     The source's selectors win wherever they find text: they were made for this page. Our own rung, which knows the
     furniture of news pages, has won where its text is long, or long enough and as the page says of itself.
     Otherwise readability is asked: if the two agree, ours stands for a page that declares itself an article, and
-    readability, the more inclusive, for others. If not, all candidates vote, each for those that agree with it.
+    readability, the more inclusive, for others. If not, the main area of a page that may be no article wins where both
+    have little of it; a text of ours that the main area confirms stands. Else all candidates vote, each for those that
+    agree with it.
     """
     ruled = by_rules(page, rules)
     if ruled:
@@ -104,6 +112,8 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
 
     A service has no day and no author; a page with either is taken for an article.
     """
+    if best and best.winner.rung == "area":
+        return best
     if page.kind == "product" or is_product_url(page.url):
         found = _size(best)
         return best if found >= FEW_WORDS else _larger(page, best, found / LEAST_PRODUCT)
@@ -117,7 +127,7 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
         return _larger(page, best, 1, "listing")
     if best is None or page.kind != "article":
         return best
-    kind: PageKind = "listing" if page.area.density > _MOST_LINKS else "service"
+    kind: PageKind = "listing" if page.area.density > MOST_LINKS else "service"
     larger = _larger(page, best, _size(best) / LEAST_SERVICE, kind, best.winner)
     is_signed = larger is not best and (find_published(page, None) is not None or find_authors(page, None))
     return best if is_signed else larger
@@ -125,7 +135,7 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
 
 def _size(best: Choice | None) -> int:
     """The number of words of the choice."""
-    return len(words(best.winner.text)) if best else 0
+    return words_in(best.winner) if best else 0
 
 
 def _larger(
@@ -148,18 +158,34 @@ def _climb(page: Page, feed: FeedContent | None) -> Choice | None:
 
 
 def _judge(page: Page, feed: FeedContent | None, prose: Candidate | None) -> Choice | None:
-    if prose and prose.rung == "thread" and prose.density <= _MOST_LINKS:
+    if prose and prose.rung == "thread" and prose.density <= MOST_LINKS:
         return Choice(prose, "all that looks like the longest post")
-    if prose and _is_sound(prose, page, feed):
+    if prose and is_sound(prose, page, feed):
         return Choice(prose, "long, few links, and begins as the page says")
     other = by_readability(page)
     first, second = (prose, other) if page.is_declared else (other, prose)
     if first and second and agreement(first.grams, second.grams) >= AGREED:
-        if first.rung == "readability" and _is_part_of(first, second):
+        if first.rung == "readability" and is_part_of(first, second):
             return Choice(second, f"has all that {first.rung} has, and more")
         return Choice(first, f"{second.rung} agrees")
+    if (wider := _wider(page, max(words_in(prose), words_in(other)))) is not None:
+        return wider
+    if prose and not page.is_declared and is_confirmed(page, prose, other):
+        return Choice(prose, "the main area agrees")
     found = [first, second, by_structured_data(page), by_trafilatura(page)]
     return vote([candidate for candidate in found if candidate])
+
+
+def _wider(page: Page, found: int) -> Choice | None:
+    """The main area, if the largest text that was found, in words, is less than half of it; not for articles."""
+    is_manual = page.kind == "documentation"
+    if not is_manual and (page.kind not in {"article", "listing"} or not may_be_service(page)):
+        return None
+    size = len(words(page.area.text))
+    area = by_area(page) if size >= FEW_WORDS and found < LEAST_FOUND * size else None
+    kind: PageKind = "listing" if page.area.density > MOST_LINKS or is_shelf_url(page.url) else "service"
+    reason = "prose and readability disagree, and have less than half of it"
+    return Choice(area, reason, None if is_manual else kind) if area else None
 
 
 def _shown_later(best: Choice | None, embedded: Candidate | None) -> Choice | None:
@@ -190,31 +216,6 @@ def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) ->
     return best
 
 
-def _is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
-    if len(candidate.text) < ENOUGH or candidate.density > _MOST_LINKS:
-        return False
-    if len(squeezed(candidate.text, 4 * ENOUGH + 1)) > 4 * ENOUGH:
-        return True
-    stated = body_of(page.article)
-    if stated and agreement(candidate.grams, grams(stated)) >= AGREED:
-        return True
-    text = squeezed(candidate.text)
-    metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
-    beginnings = [squeezed(said, 30) for said in (*metas, feed and feed.summary) if said and len(said) > 40]
-    return any(beginning in text for beginning in beginnings)
-
-
-def _is_part_of(part: Candidate, whole: Candidate) -> bool:
-    """Whether a candidate lies within another that is clearly longer."""
-    ours, theirs = part.grams, whole.grams
-    return _share(ours, theirs) >= _PART_SHARED and _share(theirs, ours) < _PART_LONGER
-
-
-def _share(ours: Grams, theirs: Grams) -> float:
-    """How much of a text is in another, 0 … 1."""
-    return (ours & theirs).total() / max(1, ours.total())
-
-
 def vote(candidates: list[Candidate]) -> Choice | None:
     """The candidate that the others agree with most; the earlier rung of equals.
 
@@ -225,7 +226,7 @@ def vote(candidates: list[Candidate]) -> Choice | None:
     winner, support = _elect(candidates, agreement)
     if support >= AGREED:
         return Choice(winner, f"support {support} of {len(candidates) - 1}")
-    winner, _ = _elect([c for c in candidates if c.density <= _MOST_LINKS] or candidates, lambda a, b: _share(b, a))
+    winner, _ = _elect([c for c in candidates if c.density <= MOST_LINKS] or candidates, lambda a, b: share(b, a))
     return Choice(winner, "none agree, and it has most of what the others have")
 
 

@@ -126,7 +126,8 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
 
 def by_area(page: Page) -> Candidate | None:
     """The main area of the page."""
-    return _candidate("area", page.area.root)
+    area = page.area
+    return Candidate("area", area.root, area.text, _density(area.root, area.text)) if area.text else None
 
 
 def by_structured_data(page: Page) -> Candidate | None:
@@ -223,5 +224,9 @@ def _candidate(rung: str, body: HtmlElement, *, captions: bool = True) -> Candid
     text = canonical_text(body, captions=captions)
     if not text:
         return None
-    linked = sum(len(text_of(link)) for link in body.iter("a"))
-    return Candidate(rung, body, text, min(1.0, linked / len(text)))
+    return Candidate(rung, body, text, _density(body, text))
+
+
+def _density(body: HtmlElement, text: str) -> float:
+    """The share of a text that is links."""
+    return min(1.0, sum(len(text_of(link)) for link in body.iter("a")) / len(text))

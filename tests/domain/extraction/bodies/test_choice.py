@@ -65,6 +65,7 @@ def chosen(body, url, head=""):
 
 
 SERVICE = f"<div>{paragraphs(0, 9)}</div>{SECTION * 30}"
+DATED = f"<p>March 1, 2026</p>{SECTION * 30}"
 
 
 @pytest.mark.parametrize(
@@ -74,12 +75,16 @@ SERVICE = f"<div>{paragraphs(0, 9)}</div>{SECTION * 30}"
         (SERVICE, "https://d.example/blog/towing", "", (False, None)),
         (f"<p>March 1, 2026</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
         (f"<p>By Ann Lee</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
+        (DATED, "https://d.example/towing", "", (True, "service")),
+        (DATED, "https://d.example/collections/tugs", "", (True, "listing")),
+        (DATED, "https://d.example/blog/towing", "", (False, None)),
         (paragraphs(0, 60), "https://d.example/towing", "", (False, None)),
         (f"<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
         (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
         (f"{SERVICE}", "https://d.example/collections/tugs", "", (True, "listing")),
         (f"{paragraphs(0, 9)}{SECTION}", "https://docs.d.example/tow", "", (True, None)),
         (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://docs.d.example/tow", "", (False, None)),
+        (f"<p>Parts</p>{SECTION * 9}<ul>{ITEMS}</ul>", "https://docs.d.example/tow", "", (True, None)),
         (SECTION * 30, "https://d.example/p/tug", "<meta property=og:type content=product>", (True, None)),
         (SERVICE + paragraphs(0, 9), "https://d.example/p/tug", "", (False, None)),
     ],

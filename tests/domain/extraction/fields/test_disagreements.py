@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedcrawl.domain.extraction.bodies.disagreements import disagreements
+from feedcrawl.domain.extraction.fields.disagreements import disagreements
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.models import FeedContent
 

@@ -1,0 +1,57 @@
+"""Whether a candidate for the article's text suffices, by itself or by what else agrees with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from feedcrawl.domain.extraction.bodies.polish import agreement, grams
+from feedcrawl.domain.extraction.structured import body_of, text_at
+from feedcrawl.domain.text import squeezed, words
+
+if TYPE_CHECKING:
+    from feedcrawl.domain.extraction.bodies.polish import Grams
+    from feedcrawl.domain.extraction.bodies.rungs import Candidate
+    from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.models import FeedContent
+
+AGREED: Final = 0.6
+ENOUGH: Final = 500
+MOST_LINKS: Final = 0.5
+_PART_SHARED, _PART_LONGER = 0.92, 0.95
+
+
+def is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
+    """True for a long text with few links, and for a shorter one that begins, or goes on, as page or feed say."""
+    if len(candidate.text) < ENOUGH or candidate.density > MOST_LINKS:
+        return False
+    if len(squeezed(candidate.text, 4 * ENOUGH + 1)) > 4 * ENOUGH:
+        return True
+    stated = body_of(page.article)
+    if stated and agreement(candidate.grams, grams(stated)) >= AGREED:
+        return True
+    text = squeezed(candidate.text)
+    metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
+    beginnings = [squeezed(said, 30) for said in (*metas, feed and feed.summary) if said and len(said) > 40]
+    return any(beginning in text for beginning in beginnings)
+
+
+def is_part_of(part: Candidate, whole: Candidate) -> bool:
+    """Whether a candidate lies within another that is clearly longer."""
+    ours, theirs = part.grams, whole.grams
+    return share(ours, theirs) >= _PART_SHARED and share(theirs, ours) < _PART_LONGER
+
+
+def share(ours: Grams, theirs: Grams) -> float:
+    """How much of a text is in another, 0 … 1."""
+    return (ours & theirs).total() / max(1, ours.total())
+
+
+def is_confirmed(page: Page, prose: Candidate, other: Candidate | None) -> bool:
+    """True if the main area agrees with prose, and has as many words as another candidate."""
+    area = page.area.text
+    return agreement(prose.grams, grams(area)) >= AGREED and len(words(area)) >= words_in(other)
+
+
+def words_in(candidate: Candidate | None) -> int:
+    """The number of words of a candidate, 0 for none."""
+    return len(words(candidate.text)) if candidate else 0
