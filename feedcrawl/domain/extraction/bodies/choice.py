@@ -142,8 +142,8 @@ def _larger(
     page: Page, best: Choice | None, least: float, kind: PageKind | None = None, witness: Candidate | None = None
 ) -> Choice | None:
     """The main area if that has more than `least` words, else the best choice so far."""
-    area = by_area(page)
-    if area is None or len(words(area.text)) <= least:
+    area = by_area(page) if len(words(page.area.text)) > least else None
+    if area is None:
         return best
     reason = f"{best.winner.rung if best else 'no rung'} has a small part of the page"
     return Choice(area, reason, kind, witness)
