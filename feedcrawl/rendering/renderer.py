@@ -37,6 +37,10 @@ HARD_SEC: Final = 10.0
 """Seconds after a page's time limit at which the browser is killed."""
 SETTLE_SEC: Final = 5.0
 """The most seconds for which scripts may go on loading after the document has loaded."""
+LEAVE_SEC: Final = 4.0
+"""Seconds after which a page that leads elsewhere is closed if its document is not there."""
+MOVED: Final = "render_moved_to"
+"""Key of a request's meta: the URLs to which a page wanted to lead."""
 IDLE_SEC: Final = 60.0
 PAGES_OF_A_BROWSER: Final = 100
 LOOK_SEC: Final = 0.25
@@ -152,23 +156,25 @@ class Renderer:
         return await self._page(await self._current(), request)  # the browser was ended because of another page
 
     async def _page(self, run: _Run, request: Request) -> Response:
-        api = playwright_api()
+        api, prepared = playwright_api(), self._prepared(request)
+        moved: list[str] = prepared.meta[MOVED]
         run.open += 1
         run.served += 1
         try:
             async with asyncio.timeout(self._config.render_timeout_sec + HARD_SEC) as limit:
                 drain = asyncio.ensure_future(self._drain(limit))
                 try:
-                    response = await run.page(self._prepared(request))
+                    response = await run.page(prepared)
                 finally:
                     drain.cancel()
         except TimeoutError:
             logger.warning("browser_killed", extra={"url": request.url, "pages": run.open})
             raise RenderFailed("render_timeout", "the hard limit was reached") from None
-        except api.TimeoutError as error:
-            raise RenderFailed("render_timeout", _first_line(error)) from None
         except (api.Error, RuntimeError) as error:  # scrapy-playwright raises the latter when a page starts a download
-            raise RenderFailed("render_failed", _first_line(error)) from None
+            if moved:
+                raise RenderFailed("render_moved", moved[-1]) from None
+            reason = "render_timeout" if isinstance(error, api.TimeoutError) else "render_failed"
+            raise RenderFailed(reason, _first_line(error)) from None
         finally:
             run.open -= 1
             self._after(run)
@@ -185,7 +191,7 @@ class Renderer:
         limit.reschedule(min(limit.when() or ends, ends))
 
     def _prepared(self, request: Request) -> Request:
-        own = {
+        own: dict[str, object] = {
             routes.ROUTE_OF: routes.of(self._crawler).source_of(routes.named(request), request.url),
             "download_maxsize": request.meta.get("download_maxsize") or self._config.max_article_bytes,
             "playwright_context_kwargs": {
@@ -195,6 +201,7 @@ class Renderer:
             },
             "playwright_page_goto_kwargs": {"wait_until": "domcontentloaded"},
             "playwright_page_init_callback": _confine,
+            MOVED: [],
         }
         return request.replace(meta={**request.meta, **own})
 
@@ -268,9 +275,18 @@ class Renderer:
 
 async def _confine(page: Page, request: Request) -> None:
     """Restrict a page: it loads only what its text needs, stays at its URL, opens no other page, and is read once
-    it has settled.
+    it has settled. A page that leads elsewhere before its document is there is closed: the browser would wait for
+    the document of the other URL, which is not loaded.
     """
     read = page.content
+    is_there = asyncio.Event()
+    leaving: list[asyncio.Task[None]] = []
+
+    async def leave() -> None:
+        await asyncio.sleep(LEAVE_SEC)
+        if not is_there.is_set():
+            with contextlib.suppress(playwright_api().Error):
+                await page.close()
 
     async def judge(route: Route, wanted: Wanted) -> None:
         moves = wanted.is_navigation_request()
@@ -279,8 +295,12 @@ async def _confine(page: Page, request: Request) -> None:
             await route.fallback()
         else:
             await route.abort("aborted")  # with any other abort reason, Chromium shows an error in place of the page
+            if moves and not framed and not is_there.is_set():
+                request.meta[MOVED].append(wanted.url)
+                leaving.append(asyncio.ensure_future(leave()))
 
     async def settled() -> str:
+        is_there.set()
         await _settle(page, request.meta["download_maxsize"])
         return await read()
 

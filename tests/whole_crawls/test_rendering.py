@@ -190,6 +190,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
             "big": html(shell(f"show({texts('big')}); document.body.append('x'.repeat(400000))")),
             "renamed": html(shell(f"history.replaceState(null, '', '/renamed/full'); show({texts('renamed')})")),
             "moves": html(shell("location = '/moved.html'")),
+            "leaves": html(shell(f"location.replace('http://127.66.0.1:{canary.port}/left')")),
             "bare": html("<!DOCTYPE html><title>Nothing</title><body><div></div>" + " " * 300 + "</body>"),
             "closed": html(shell("0").replace("Loading…", "Just a moment... Checking your browser")),
         }
@@ -242,6 +243,7 @@ def test_no_browser_is_asked_for_other_pages(played: Played, name: str) -> None:
         ("frozen", "FAIL_TIMEOUT", "render_timeout"),
         ("big", "FAIL_EMPTY", "render_too_large"),
         ("moves", "FAIL_EMPTY", "render_moved"),
+        ("leaves", "FAIL_EMPTY", "render_moved"),
     ],
 )
 def test_what_cannot_be_rendered_ends_as_it_was_or_as_a_time_out(
