@@ -1,7 +1,7 @@
-"""Kills of all kinds while a crawl goes on, and the account of what it has kept.
+"""Kills of all kinds during a crawl, and the check of the results.
 
-Each round of a campaign subscribes a site of its own and makes one fault; `account` says afterwards what became of
-every page that was served.
+Each round of a campaign subscribes a site of its own and injects one fault; `account` then looks for every page that
+was served.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A worker with a fault: `python tests/site/faults.py STEP KIND HOST SIGNAL crawl feeds …` is Scrapy's command line.
 
-When the first task of that kind (`poll`, `article` or `websub`) on that host has come to a step, the worker sends
-itself the signal, once: KILL ends it there, STOP makes it sleep through its lease. `… api` is the API, which takes the
-first push to any feed. The product has no hooks for this; each step is a function of its own, wrapped from outside.
+When the first task of that kind (`poll`, `article` or `websub`) on that host reaches the step, the worker sends itself
+the signal, once: KILL ends it there, STOP makes it sleep beyond its lease. `… api` is the API, with the first delivery
+to any feed as its task. The product has no hooks for this: each step is a function that is wrapped from outside.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A fleet as the store holds it after some days: feeds and their polls, counts, articles, dead letters, a circuit."""
+"""The stored state of a fleet after some days: feeds and their polls, counts, articles, dead letters, a circuit."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The model that `signals.lua` is held against: the circuit of one host, whether it may be asked at all.
+"""The model with which `signals.lua` is compared: the circuit of one host, which decides if the host is requested.
 
     closed ──5 failures in a row──▶ open ──its time is up──▶ half_open ──any answer──▶ closed
                                      ▲                          │
                                      └────────failure───────────┘  (a longer wait each time)
 
-The signals are "ok" (an answer: 2xx, 3xx, 4xx), "site" (the host fails: refused, no address, 502 …), "soft" (500,
-time-outs, truncated bodies: the host may be failing), "throttled" (429: neither) and "due" (an open circuit's wait is
-over and the probe goes out). The script follows `TRANSITIONS`, so that table is data, and integers alone are kept.
+The signals are "ok" (a response: 2xx, 3xx, 4xx), "site" (the host fails: refused, no address, 502 …), "soft" (500,
+time-outs, truncated bodies: the host may be failing), "throttled" (429: neither) and "due" (the wait of an open circuit
+is over and the probe is sent). `TRANSITIONS` is a table of data, as in the script, and all stored values are integers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The model that `slots.lua` and `signals.lua` are held against: how far apart one host is asked.
+"""The model with which `slots.lua` and `signals.lua` are compared: the delay between two requests to one host.
 
-A virtual scheduling rule (GCRA) over integer milliseconds. One number is kept per host, its theoretical arrival time
-(TAT): the earliest moment of the next request. Integers alone, no rounding, no clock.
+A virtual scheduling rule (GCRA) over integer milliseconds. One number is stored per host, its theoretical arrival time
+(TAT): the earliest moment of the next request. Only integers, no rounding, no clock.
 
     reserve     allowed_at = max(tat, now);  new tat = allowed_at + delay
     both        allowed_at = max(host's tat, domain's tat, now);  each new tat = allowed_at + its delay

@@ -1,4 +1,4 @@
-"""A WebSub hub at a site of the origin, and what it may do wrong."""
+"""A WebSub hub at a site of the origin, which can be made to misbehave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an origin was asked, and how politely."""
+"""The requests that an origin received, and measures of their politeness."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A scripted HTTP origin on loopback: many sites, each on an address of its own, all on one port.
 
-A test names sites, says what their paths answer, and reads in the ledger how it was asked. Answers are written to the
-socket by hand, since the interesting ones are those that no HTTP library would send.
+A test names sites, scripts the responses of their paths, and reads the received requests in the ledger. Responses are
+written to the socket byte by byte, since the interesting ones are those that no HTTP library would send.
 
     site = origin.site("site-1.test")
     site.serve("/feed", document(rss(items), etag='"1"'), busy(retry_after="2"))

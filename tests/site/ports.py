@@ -1,4 +1,4 @@
-"""Ports of 127.0.0.1 for servers that are told their port."""
+"""Free ports of 127.0.0.1, for servers that get their port as an argument."""
 
 from __future__ import annotations
 

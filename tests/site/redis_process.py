@@ -1,4 +1,4 @@
-"""A Redis of the tests' own: the binary that feedcrawl embeds, on a unix socket, with the settings that it asks for."""
+"""A Redis server for tests: the binary that feedcrawl embeds, on a unix socket, with the required settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proxy between a crawl and its Redis, on loopback, that spoils the way: slow, sliced, cut, silent.
+"""A proxy on loopback between a crawl and its Redis, which injects faults: delay, slices, cuts, silence.
 
 with running_redis() as server, RedisProxy(server) as proxy:
     … REDIS_URL=proxy.url …

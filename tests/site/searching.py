@@ -1,4 +1,4 @@
-"""Articles that are stored, and searches for them."""
+"""Stored articles and searches for them, for tests of the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way of writing this machine's own address that one parser or another reads as such."""
+"""All spellings of this machine's own address that some parser accepts."""
 
 LOOPBACK_HOSTS = [
     "127.0.0.1",

@@ -1,4 +1,4 @@
-"""Articles that pass the pipelines one by one, without a web: what tests of joins and media records are made of."""
+"""Articles that pass the pipelines one by one, without requests, for tests of merges and page records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markup that runs a script in a browser that shows it as it is, or would in some.
+"""Markup that runs a script if a browser shows it unsanitised, at least in some browsers.
 
 `§` stands for the script, `№` for its number.
 """
