@@ -27,6 +27,11 @@ def test_rules_are_tried_as_they_would_stand_in_the_file() -> None:
     )
 
 
+def test_a_fetch_without_a_response_is_named() -> None:
+    with pytest.raises(ValueError, match="no response: the request failed"):
+        extract(None)
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [

@@ -29,20 +29,22 @@ def entries(response: Response) -> tuple[ParsedEntry, ...]:
     return feeds.parse(response.body, url=response.url, content_type=_content_type(response)).entries
 
 
-def extract(response: Response, rules: Mapping[str, object] | None = None) -> Extraction:
+def extract(response: Response | None, rules: Mapping[str, object] | None = None) -> Extraction:
     """The article of a page; NoArticle has the reason if there is none.
 
     `rules` have the form of a source's `selectors`: `{"body": "div.story", "title": ["h1", "//h2"]}`. ValueError names
     unusable rules.
     """
-    html = decode(response.body, _content_type(response))
-    return extraction.extract(html, url=response.url, rules=_rules(rules))
+    page = _received(response)
+    html = decode(page.body, _content_type(page))
+    return extraction.extract(html, url=page.url, rules=_rules(rules))
 
 
-def explain(response: Response, rules: Mapping[str, object] | None = None) -> None:
+def explain(response: Response | None, rules: Mapping[str, object] | None = None) -> None:
     """Print what each rung and each source of a field found on a page, and which was chosen; `rules` as above."""
-    html = decode(response.body, _content_type(response))
-    print(table(explanation.explain(html, url=response.url, rules=_rules(rules))))  # noqa: T201 - the shell's answer
+    page = _received(response)
+    html = decode(page.body, _content_type(page))
+    print(table(explanation.explain(html, url=page.url, rules=_rules(rules))))  # noqa: T201 - the shell's answer
 
 
 def read(response: Response) -> Iterator[dict[str, object]]:
@@ -80,6 +82,16 @@ def _page(response: Response, no_feed: str) -> dict[str, object]:
         return {"type": "article", **asdict(extract(response))}
     except NoArticle as refused:
         return {"type": "failure", "url": response.url, "not_a_feed": no_feed, "no_article": str(refused)}
+
+
+def _received(response: Response | None) -> Response:
+    """The response; ValueError where the shell's last `fetch` got none."""
+    if response is None:
+        raise ValueError(
+            "no response: the request failed, robots.txt forbids the URL, or its address is not public"
+            " (FEEDCRAWL_ALLOW_NETWORKS permits other networks)"
+        )
+    return response
 
 
 def _content_type(response: Response) -> str | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies import rungs
 from feedcrawl.domain.extraction.bodies.choice import choose
-from feedcrawl.domain.extraction.fields.authors import author_sources, find_authors
+from feedcrawl.domain.extraction.fields.authors import author_sources, decide_authors, judged
 from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
 from feedcrawl.domain.extraction.fields.sites import site_keys
-from feedcrawl.domain.extraction.fields.titles import find_title, statements
+from feedcrawl.domain.extraction.fields.titles import decide_title, statements
 from feedcrawl.domain.extraction.ladder import refuse_choice
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.extraction.threads.posts import find_posts
@@ -93,7 +93,7 @@ def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None, choice: Ch
 def _furniture(page: Page) -> Iterator[Row]:
     dropped: Dropped = []
     rungs.by_prose(page, dropped)
-    for rule, text in sorted(dropped, key=lambda part: -len(part[1]))[:MAX_PARTS]:
+    for rule, text in sorted(dict.fromkeys(dropped), key=lambda part: -len(part[1]))[:MAX_PARTS]:
         yield Row("furniture", rule, f"{len(text)} characters", _cut(text))
 
 
@@ -102,7 +102,8 @@ def _titles(page: Page, feed: FeedContent | None) -> Iterator[Row]:
     for source, statement in zip(sources, statements(page, feed, site_keys(page)), strict=True):
         if statement.text:
             yield Row("title", source, f"{statement.weight:g}", _cut(statement.text))
-    yield Row("title", "chosen", "", find_title(page, feed) or "none")
+    title = decide_title(page, feed)
+    yield Row("title", "chosen", f"{title.weight:g} agree" if title.text else "", title.text or "none")
 
 
 def _days(page: Page, feed: FeedContent | None) -> Iterator[Row]:
@@ -114,9 +115,11 @@ def _days(page: Page, feed: FeedContent | None) -> Iterator[Row]:
 
 def _authors(page: Page, feed: FeedContent | None) -> Iterator[Row]:
     for place, (source, names) in enumerate(author_sources(page, feed), 1):
-        if said := list(names):
+        said = [f"{name} ({why})" if why else name for name, why in judged(source, names, page)]
+        if said:
             yield Row("authors", source, f"place {place}", _cut("; ".join(said)))
-    yield Row("authors", "chosen", "", "; ".join(find_authors(page, feed)) or "none")
+    source, chosen = decide_authors(page, feed)
+    yield Row("authors", "chosen", source if chosen else "", "; ".join(chosen) or "none")
 
 
 def _posts(page: Page) -> Iterator[Row]:

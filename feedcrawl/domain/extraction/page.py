@@ -61,6 +61,14 @@ class Page:
         return canonical_text(self.tree).splitlines()
 
     @cached_property
+    def title_element(self) -> str:
+        """The text of the title element (that of the head: drawings have titles too)."""
+        title = self.tree.find("head/title")
+        if title is None:
+            title = self.tree.find(".//title")
+        return fold(title.text or "") if title is not None else ""
+
+    @cached_property
     def headings(self) -> list[tuple[HtmlElement, str]]:
         """The h1 elements that have a text, and their texts."""
         return [(h1, text) for h1 in self.tree.iter("h1") if (text := text_of(h1))]

@@ -23,8 +23,22 @@ def test_each_candidate_and_each_choice_has_a_row():
     assert said["title", "heading"] == "Ten best ports"
     assert said["title", "title element or editors"] == "Best ports"
     assert said["published", "chosen"] == "2026-03-04T00:00:00+00:00"
-    assert said["authors", "meta elements"] == "Ann Lee"
+    assert said["authors", "meta elements"] == "Ann Lee (of whoever made the site)"
     assert said["authors", "chosen"] == "Bo Ek"
+    weights = {(row.field, row.source): row.weight for row in rows}
+    assert weights["title", "chosen"] == "0.6 agree"
+    assert weights["authors", "chosen"] == "signature under the headline"
+
+
+def test_a_name_that_is_dropped_has_its_reason():
+    story = '{"@type":"Article","headline":"x","author":[{"name":"annlee42"},{"name":"Daily"}]}'
+    head = f"<meta name=author content='Web Works Agency'><script type=application/ld+json>{story}</script>"
+    rows = explain(f"{head}<article><h1>Ports</h1>{STORY}</article>", url="https://daily.example/story")
+    assert [row.value for row in rows if row.field == "authors"] == [
+        "annlee42 (an account that no line shows); Daily (the publisher)",
+        "Web Works Agency (of whoever made the site)",
+        "none",
+    ]
 
 
 def test_the_stated_day_is_shown_where_the_one_under_the_headline_wins():

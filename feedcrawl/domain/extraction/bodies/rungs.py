@@ -32,7 +32,6 @@ from feedcrawl.domain.extraction.bodies.polish import (
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
 from feedcrawl.domain.extraction.bodies.restoration import restore
 from feedcrawl.domain.extraction.embedded import embedded_html
-from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.extraction.kinds import THREADS
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
@@ -217,7 +216,7 @@ def with_figures_of(candidate: Candidate, prose: Candidate) -> Candidate:
 
 
 def _titles(page: Page) -> tuple[str | None, ...]:
-    return page.meta("og:title"), text_at(page.article, "headline"), title_element(page)
+    return page.meta("og:title"), text_at(page.article, "headline"), page.title_element
 
 
 def _candidate(rung: str, body: HtmlElement, *, captions: bool = True) -> Candidate | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.extraction.fields.bylines import (
@@ -45,13 +44,27 @@ _METAS = (
 _CARD_LABELS = ("twitter:label1", "twitter:label2", "twitter:label3")  # "Written by", whose data is the author
 _CITED = ("citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
 _OF_GOODS = frozenset({"product"})
+_METAS_NAME = "meta elements"
+_UNSEEN_ACCOUNT = "an account that no line shows"
 _SIGNATURES = ("signature under the headline", "signature elsewhere")
 _CREDITS = re.compile(r"\b\w+: .*\b\w+: ")  # "design: Ann Lee, code: Bo Ek"
 _INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, Ann" in catalogues
 
 
+class Signature(NamedTuple):
+    """The authors of an article, and the source that decides."""
+
+    source: str
+    names: tuple[str, ...]
+
+
 def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
-    """The authors' names, in their order: from structured data, meta elements, the feed, the byline.
+    """The authors' names, in their order."""
+    return decide_authors(page, feed).names
+
+
+def decide_authors(page: Page, feed: FeedContent | None) -> Signature:
+    """The authors by structured data, meta elements, the feed or the byline: the first source without doubts.
 
     A name that readers do not see counts for less: it is dropped where it is a user's of the publishing system, and
     gives way to a signature under the headline. A publisher that names itself as the author has the last place: a
@@ -59,21 +72,45 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
     """
     publisher = {squeezed(name) for name in site_names(page)}
     found: dict[str, list[str]] = {}
-    signature = cache(partial(plain_byline, page))
+
+    def signature() -> list[str]:
+        if _SIGNATURES[0] not in found:
+            found[_SIGNATURES[0]] = plain_byline(page)
+        return found[_SIGNATURES[0]]
+
     for source, names in author_sources(page, feed):
-        found[source] = list(names)
-        if source == "meta elements":
-            found[source] = [name for name in found[source] if _is_of_article(name, publisher, page)]
-        stated = [name for name in _split(found[source], publisher) if not is_user_name(name) or _is_shown(name, page)]
-        others = [name for name in stated if _is_other(name, source, publisher)]
-        if not is_news(page):
-            others = [name for name in others if not is_organization(name)]
-        if others and not is_news(page) and not any(_is_shown(name, page) for name in others):
-            others = signature() or others
+        found[source] = [text for text in names if source != _METAS_NAME or _is_of_article(text, publisher, page)]
+        doubts = {name: _doubt(name, source, publisher, page) for name in _split(found[source], publisher)}
+        stated = [name for name, why in doubts.items() if why != _UNSEEN_ACCOUNT]
+        others = [name for name, why in doubts.items() if not why]
+        deciding = source
+        if others and not is_news(page) and not any(_is_shown(name, page) for name in others) and signature():
+            deciding, others = _SIGNATURES[0], signature()
         if others:
             others = _as_signed(others, signature())
-            return tuple((_beside_person(others, publisher) if any(map(is_person, others)) else stated)[:MAX_AUTHORS])
-    return _signing_publisher(page, publisher, found)
+            signing = _beside_person(others, publisher) if any(map(is_person, others)) else stated
+            return Signature(deciding, tuple(signing[:MAX_AUTHORS]))
+    return Signature("the publisher itself", _signing_publisher(page, publisher, found))
+
+
+def judged(source: str, texts: Iterable[str], page: Page) -> Iterator[tuple[str, str]]:
+    """The names in the texts of a source, each with why it is not an author's, "" if nothing speaks against it."""
+    publisher = {squeezed(name) for name in site_names(page)}
+    for text in texts:
+        if source == _METAS_NAME and not _is_of_article(text, publisher, page):
+            yield text, "of whoever made the site"
+        elif names := _split([text], publisher):
+            yield from ((name, _doubt(name, source, publisher, page)) for name in names)
+        else:
+            yield text, "no name"
+
+
+def _doubt(name: str, source: str, publisher: set[str], page: Page) -> str:
+    if is_user_name(name) and not _is_shown(name, page):
+        return _UNSEEN_ACCOUNT
+    if not _is_other(name, source, publisher):
+        return "the publisher"
+    return "an organization" if is_organization(name) and not is_news(page) else ""
 
 
 def _is_other(name: str, source: str, publisher: set[str]) -> bool:
@@ -121,7 +158,7 @@ def _beside_person(names: list[str], publisher: set[str]) -> list[str]:
 def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, Iterable[str]]]:
     """The sources of authors by name, the most trusted first, each with what it says."""
     yield "structured data", _structured(page)
-    yield "meta elements", _metas(page)
+    yield _METAS_NAME, _metas(page)
     yield "feed", feed.authors if feed else ()
     if page.kind in _OF_GOODS:  # what stands by them there are brands and reviewers
         return

@@ -6,7 +6,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.fields.sites import SEPARATOR, key, site_keys
-from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def _end_of(heading: str, lines: list[str]) -> int | None:
 
 def _stated_parts(page: Page, title: str) -> Iterator[str]:
     """The titles that the page states, and the parts between their separators, the longest of each first."""
-    for text in filter(None, (text_at(page.article, "headline"), title, title_element(page))):
+    for text in filter(None, (text_at(page.article, "headline"), title, page.title_element)):
         yield text
         parts = (part for part in SEPARATOR.split(text) if len(part) >= _MIN_LENGTH)
         yield from sorted(parts, key=len, reverse=True)

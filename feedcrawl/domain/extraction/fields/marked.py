@@ -11,7 +11,6 @@ from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
-from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.text import lowered, squeezed, text_of
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def _is_anothers(element: HtmlElement) -> bool:
 
 def _is_in_teaser(element: HtmlElement, page: Page) -> bool:
     """Whether an element stands in a small box with a headline that leads to another article."""
-    around, titles = page.around_headline, squeezed(f"{page.meta('og:title')} {title_element(page)}")
+    around, titles = page.around_headline, squeezed(f"{page.meta('og:title')} {page.title_element}")
     if is_front(page.url):  # it has nothing else
         return False
     boxes = takewhile(lambda kin: kin not in around and _is_box(kin, _CARD), element.iterancestors())

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from feedcrawl.domain.extraction.bodies.weights import remembered
 from feedcrawl.domain.text import lowered
 
 # Prepositions that begin a line only before its author; not "de", "da" or "per", which begin others.
@@ -95,7 +96,12 @@ _LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$")
 
 def is_label(text: str) -> bool:
     """Whether a text is nothing but the words before an author's name."""
-    return len(text) <= _MAX_LABEL and _LABEL.match(lowered(text)) is not None
+    return len(text) <= _MAX_LABEL and _says_label(text)
+
+
+@remembered
+def _says_label(text: str) -> bool:
+    return _LABEL.match(lowered(text)) is not None
 
 
 def unglued(line: str) -> str:

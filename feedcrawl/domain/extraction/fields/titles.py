@@ -17,7 +17,7 @@ from feedcrawl.domain.extraction.fields.sites import (
     without_site,
 )
 from feedcrawl.domain.extraction.structured import text_at
-from feedcrawl.domain.text import fold, words
+from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,12 @@ class Statement(NamedTuple):
 
 
 def find_title(page: Page, feed: FeedContent | None) -> str | None:
-    """The headline that most of the page's statements agree upon.
+    """The headline that most of the page's statements agree upon."""
+    return decide_title(page, feed).text or None
+
+
+def decide_title(page: Page, feed: FeedContent | None) -> Statement:
+    """The title, without text if the page states none, and the weight of the statements that agree upon it.
 
     Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight.
     """
@@ -62,11 +67,17 @@ def find_title(page: Page, feed: FeedContent | None) -> str | None:
     sites |= {key(part) for text, _ in stated for part in SEPARATOR.split(text)[1:] if is_of_host(part, hosts)}
     sites |= _signatures([text for text, _ in stated], sites)
     said = [Statement(without_site(text, sites), weight) for text, weight in stated]
-    title = _LOOSE_END.sub("", elect(said) or "") or None
-    if title is None or any(key(title) == key(text) for text in _headings(page, sites)):
-        return title
-    if len(said) == 1 and title_element(page).startswith(stated[0].text):
-        is_signed = any(key(part) in sites for part in SEPARATOR.split(stated[0].text))
+    elected = elect(said)
+    title = _LOOSE_END.sub("", elected.text)
+    if title and all(key(title) != key(text) for text in _headings(page, sites)):
+        title = _without_ends(title, page, [text for text, _ in stated], sites)
+    return Statement(title, elected.weight)
+
+
+def _without_ends(title: str, page: Page, stated: list[str], sites: set[str]) -> str:
+    """A title that is no h1, without the sections and slogans behind its last separators."""
+    if len(stated) == 1 and page.title_element.startswith(stated[0]):
+        is_signed = any(key(part) in sites for part in SEPARATOR.split(stated[0]))
         cut = unsigned(title, _BAR, most_parts=MAX_PARTS if is_signed else 1)
         return cut if cut != title and not is_signed else unsigned(cut)
     # What follows a bar in the title of a front page is the site's slogan, not its name.
@@ -87,8 +98,8 @@ def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR, *, most_parts: 
     return title
 
 
-def elect(said: list[Statement]) -> str | None:
-    """The text with the most weight behind it; the first of equals, in its first spelling.
+def elect(said: list[Statement]) -> Statement:
+    """The text with the most weight behind it, and that weight; the first of equals, in its first spelling.
 
     Texts that differ in typography only are the same. A statement that stands alone counts for the one that it goes
     on from ("Headline - section") or was cut from ("Headl...").
@@ -97,7 +108,8 @@ def elect(said: list[Statement]) -> str | None:
     for text, weight in said:
         meant = key(_meant(text, [other for other, _ in said]))
         votes[meant] = votes.get(meant, 0) + weight
-    return max((text for text, _ in said if text), key=lambda text: votes.get(key(text), 0), default=None)
+    texts = (Statement(text, votes.get(key(text), 0)) for text, _ in said if text)
+    return max(texts, key=lambda statement: statement.weight, default=Statement("", 0))
 
 
 def _meant(text: str, said: list[str]) -> str:
@@ -140,7 +152,7 @@ def _signatures(said: list[str], sites: set[str]) -> set[str]:
 def statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
     """What structured data, OpenGraph, the feed, the heading, the card and the title element call the article."""
     carried = feed.title if feed else None
-    found = (text_at(page.article, "headline"), page.meta("og:title"), carried, title_element(page), page.meta(*_CARDS))
+    found = (text_at(page.article, "headline"), page.meta("og:title"), carried, page.title_element, page.meta(*_CARDS))
     structured, graph, carried, whole, card = ((text or "")[:MAX_LENGTH] for text in found)
     yield Statement(structured, 1.0)
     yield Statement(graph, 1.1)
@@ -230,11 +242,3 @@ def _differ(stated: list[str], sites: set[str]) -> bool:
 def _shared(text: str, about: set[str]) -> float:
     own = set(words(text))
     return len(own & about) / len(own) if own else 0.0
-
-
-def title_element(page: Page) -> str:
-    """The text of the title element (that of the head: drawings have titles too)."""
-    title = page.tree.find("head/title")
-    if title is None:
-        title = page.tree.find(".//title")
-    return fold(title.text or "") if title is not None else ""

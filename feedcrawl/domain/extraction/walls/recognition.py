@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.fields.sites import is_front
-from feedcrawl.domain.extraction.fields.titles import title_element
 from feedcrawl.domain.extraction.structured import values
 from feedcrawl.domain.extraction.walls.words import WALL_WORDS
 from feedcrawl.domain.text import text_of, words
@@ -57,7 +56,7 @@ def refuse_headline(page: Page, text: str, density: float) -> None:
 
     `text` and `density` are those of the main area, which may speak of anything in its items.
     """
-    headlines = "\n".join((title_element(page) or "", *(heading for _, heading in page.headings)))
+    headlines = "\n".join((page.title_element, *(heading for _, heading in page.headings)))
     kind = next((kind for kind in _IN_HEADLINES if WALL_WORDS[kind].search(headlines)), None)
     if kind or _says_nothing(text):
         raise NoArticle("FAIL_EMPTY", f"{kind or 'no_text'}: {headlines[:120]!r}")
@@ -71,7 +70,7 @@ def wall_kind(page: Page, text: str) -> str | None:
     News may be short too and speak of what was not found: a page that declares an article is only held to be a wall
     that stands before articles, unless it has next to no text.
     """
-    said = f"{title_element(page)}\n{_everything(page) if _says_nothing(text) else text}"
+    said = f"{page.title_element}\n{_everything(page) if _says_nothing(text) else text}"
     is_article = page.is_declared and len(text) >= _DECLARED_LENGTH
     possible = _OF_ARTICLES if is_article else WALL_WORDS.keys()
     kind = next((kind for kind, phrases in WALL_WORDS.items() if kind in possible and phrases.search(said)), None)
@@ -86,7 +85,7 @@ def _long_wall_kind(page: Page, text: str) -> str | None:
     """Consent is asked for at length: a text that is full of it is a wall."""
     if page.is_declared or len(text) > _CONSENT_LENGTH:
         return None
-    found = [match[0].lower() for match in WALL_WORDS["consent"].finditer(f"{title_element(page)}\n{text}")]
+    found = [match[0].lower() for match in WALL_WORDS["consent"].finditer(f"{page.title_element}\n{text}")]
     is_full = len(set(found)) >= _CONSENT_PHRASES and len(found) >= _CONSENT_DENSITY * len(text)
     return "consent" if is_full else None
 

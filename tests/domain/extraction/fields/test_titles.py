@@ -178,7 +178,7 @@ def test_unsigned(title, expected):
     ],
 )
 def test_elect(said, title):
-    assert elect([Statement(*statement) for statement in said]) == title
+    assert elect([Statement(*statement) for statement in said]).text == (title or "")
 
 
 def test_a_heading_that_the_url_spells_is_the_title_though_the_title_element_has_other_words():
