@@ -77,7 +77,8 @@ class Shutdown:
             self._stopping_since = now
             open_requests = len(self._crawler.engine.downloader.active)
             if open_requests and is_for_people(self._crawler.settings):
-                sys.stderr.write(f"finishing {open_requests} requests; press Ctrl-C again to stop now\n")
+                requests = "request" if open_requests == 1 else "requests"
+                sys.stderr.write(f"finishing {open_requests} {requests}; press Ctrl-C again to stop now\n")
         drain_sec = self._wired.config.drain_sec
         if now - self._stopping_since < drain_sec - min(UNWIND_SEC, drain_sec / 3):
             return
