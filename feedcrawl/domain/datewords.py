@@ -124,7 +124,8 @@ _JSON_DATE = re.compile(r"\\?/Date\((\d{9,14})(?:[+-]\d{4})?\)\\?/", re.ASCII)
 _AFTER_OFFSET = re.compile(r"(?<=[\dZz])((?:[+-]\d\d:?\d\d|[Zz]))(?:\[!?[\w/=+-]+\])+\Z", re.ASCII)
 _ZONE_IN_BRACKETS = re.compile(r"(?<=\d)\[([A-Z]\w+(?:/[\w+-]+)+)\]\Z", re.ASCII)
 _DOTTED_CLOCK = re.compile(
-    r"(?P<date>\d{4}[-/.]\d\d?[-/.]\d\d?[ T]+|\d\d?[-/.]\d\d?[-/.]\d{4},?[ ]+|[a-z.]{3,}[ ]\d{4},?[ ]+)"
+    r"(?P<date>(?:\d{4}[-/.]\d\d?[-/.]\d\d?[ T]+|\d\d?[-/.]\d\d?[-/.]\d{4},?[ ]+"
+    r"|[a-z.]{3,}[ ](?:\d\d?,[ ])?\d{4},?[ ]+)(?:(?:at|um|klo?)\.?[ ]+)?)"
     r"(?P<hour>\d\d?)\.(?P<minute>\d\d)(?:\.(?P<second>\d\d))?(?![.\d])",
     re.ASCII | re.IGNORECASE,
 )

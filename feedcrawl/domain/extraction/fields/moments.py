@@ -30,6 +30,7 @@ from feedcrawl.domain.extraction.fields.seen_dates import (
     is_of_change,
     named_changes,
     said_published,
+    times_of_change,
     without,
 )
 from feedcrawl.domain.extraction.fields.sites import is_news
@@ -215,7 +216,7 @@ def _changed(page: Page) -> Iterator[str | None]:
     """The days of the last change that readers see: where no other is stated, the article is as old at least."""
     lines = (line for line in page.lines if len(line) <= MAX_TEXT and UPDATED.search(lowered(line)))
     yield from (date_in(UPDATED.sub("", lowered(line)), page) for line in lines)
-    yield from (_machine_date(element) for element in page.tree.iter("time") if is_of_change(element))
+    yield from (time.get("datetime") or text_of(time) for time in page.tree.iter("time") if is_of_change(time))
 
 
 def _shown_changed(page: Page) -> Iterator[str | None]:
@@ -224,12 +225,11 @@ def _shown_changed(page: Page) -> Iterator[str | None]:
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
     yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(lowered(line))))
     changes = list(named_changes(page))
-    if any(date_in(without(line, changes), page) for line in near if len(line) <= MAX_TEXT):
+    is_dated = any(date_in(without(line, changes), page) for line in near if len(line) <= MAX_TEXT)
+    if is_dated:
         yield from (date_in(text, page) for text in changes if any(text in line for line in near))
-
-
-def _machine_date(element: HtmlElement) -> str | None:
-    return element.get("datetime") or text_of(element)
+    if is_dated or next(_machine_readable(page), None):  # a lone `updated` of hAtom is the day of publication
+        yield from times_of_change(page, near)
 
 
 def _is_marked(element: HtmlElement) -> bool:

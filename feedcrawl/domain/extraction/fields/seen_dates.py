@@ -12,7 +12,7 @@ from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, raw_text, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lxml.html import HtmlElement
 
@@ -141,6 +141,12 @@ def named_changes(page: Page) -> Iterator[str]:
     for element in page.tree.iter("time", "span", "div", "p", "li", "abbr"):
         if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= MAX_DATED:
             yield text
+
+
+def times_of_change(page: Page, near: Sequence[str]) -> Iterator[str | None]:
+    """What elements of a change that show their text in the lines `near` hold for programs."""
+    times = (time for time in page.tree.iterfind(".//time[@datetime]") if is_of_change(time))
+    yield from (time.get("datetime") for time in times if any(text_of(time) in line for line in near))
 
 
 def without(line: str, parts: Iterable[str]) -> str:

@@ -151,12 +151,12 @@ def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread(
         (
             "<p>Updated: <time datetime=2026-03-05>5</time></p><p>Published: <time datetime=2026-03-01>1</time></p>",
             day(3, 1),
-            None,
+            day(3, 5),
         ),
         (
             "<time class=updated datetime=2026-03-05>5</time><time class=published datetime=2026-03-01>1</time>",
             day(3, 1),
-            None,
+            day(3, 5),
         ),
         (
             "<p><span class=updated>March 5, 2026</span> <span class=published>March 1, 2026</span></p>",
@@ -167,7 +167,7 @@ def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread(
         ("<p><b class=label>News</b> <span class='date updated'>March 1, 2026</span></p>", day(3, 1), None),
         ("<time class='published updated' datetime=2026-03-01>1</time>", day(3, 1), None),
         ("<time class='entry-date updated' datetime=2026-03-05>March 5, 2026</time>", day(3, 5), None),
-        ("<time itemprop=dateModified datetime=2026-03-05>5</time><p>March 1, 2026</p>", day(3, 1), None),
+        ("<time itemprop=dateModified datetime=2026-03-05>5</time><p>March 1, 2026</p>", day(3, 1), day(3, 5)),
         ("<div class='node node--promoted'><time datetime=2026-03-01>1</time></div>", day(3, 1), None),
     ],
 )
