@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.weights import names, remembered
+from feedcrawl.domain.extraction.fields.carried_dates import in_path
 from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, raw_text, text_of
 
@@ -92,9 +93,13 @@ def date_in(text: str, page: Page) -> str | None:
 
 
 def _unslashed(date: str, page: Page) -> str:
+    """A date whose order of month and day is known: from the day in the page's URL, else from its language."""
     if _YEAR_FIRST.match(date):
         return _YEAR_FIRST.sub(r"\1-\2-\3", date)
-    return date if _has_month_first(page) else _SLASHED.sub(r"\1.\2.", date)
+    day_first = _SLASHED.sub(r"\1.\2.", date)
+    in_url = {moment.date() for day in in_path(page.url) if day_first != date and (moment := parse_date(day))}
+    named = (reading for reading in (date, day_first) if in_url and (at := parse_date(reading)) and at.date() in in_url)
+    return next(named, date if _has_month_first(page) else day_first)
 
 
 def _has_month_first(page: Page) -> bool:

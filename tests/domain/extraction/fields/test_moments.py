@@ -186,6 +186,9 @@ def test_a_day_of_change_is_not_that_of_publication(line, published, modified):
         ("fr", "https://d.example/story", day(4, 3)),
         ("", "https://d.example/en-gb/story", day(4, 3)),
         ("", "https://d.co.uk/story", day(4, 3)),
+        ("en-US", "https://d.example/2026/april/03/story", day(4, 3)),
+        ("fr", "https://d.example/2026/03/04/story", day(3, 4)),
+        ("fr", "https://d.example/2026/03/05/story", day(4, 3)),
     ],
 )
 def test_dates_with_slashes(lang, url, published):
