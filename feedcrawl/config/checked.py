@@ -42,7 +42,7 @@ class Settings(Protocol):
         """The names of all settings."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Config(ServingSettings, SearchSettings, OutputSettings, PageSettings, FeedSettings, FetchSettings, DiskSettings):
     """Every `FEEDCRAWL_` setting under its name in lower case; read by `from_settings`, never made directly.
 
