@@ -16,14 +16,12 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientFactory,
     _LenientHTTPClientParser,
 )
-from service_identity import VerificationError
-from service_identity.pyopenssl import extract_patterns
-from twisted.internet import _sslverify
 from twisted.internet.error import ConnectBindError, DNSLookupError
 from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError, maxChunkSizeLineLength
 
+from feedcrawl.crawl.certificates import NamedCertificates
 from feedcrawl.crawl.kept import KeptConnections, KeptProtocol
 from feedcrawl.crawl.proxied import ProxiedDownload
 from feedcrawl.domain.http.framing import ambiguous
@@ -34,16 +32,12 @@ from feedcrawl.outgoing.addresses import guarded_addresses
 from feedcrawl.rendering import renderer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from OpenSSL.crypto import X509
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
-    from service_identity.hazmat import CertificatePattern
     from twisted.internet.defer import Deferred
     from twisted.web._newclient import Request as TwistedRequest
     from twisted.web.client import HTTPConnectionPool
-    from twisted.web.iweb import IResponse
+    from twisted.web.iweb import IPolicyForHTTPS, IResponse
 
     from feedcrawl.domain.sites.outgoing import Route
 
@@ -136,23 +130,16 @@ class _LimitedFactory(_LenientHTTP11ClientFactory):
 
 
 class LimitedHeaders:
-    """Mixin that adds the header limit to an HTTP11DownloadHandler, scrapy-playwright's included."""
+    """Mixin that adds the header limit and the check of certificates to an HTTP11DownloadHandler, scrapy-playwright's
+    included.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)  # type: ignore[call-arg]
         self._pool: HTTPConnectionPool
+        self._contextFactory: IPolicyForHTTPS
+        self._contextFactory = NamedCertificates(self._contextFactory)  # type: ignore[assignment]
         self._pool._factory = _LimitedFactory  # noqa: SLF001 - as Scrapy's handler itself does
-
-
-def names_of(certificate: X509) -> Sequence[CertificatePattern]:
-    """The names for which a certificate is valid (RFC 6125); VerificationError if it has none.
-
-    Twisted accepts a certificate without names for any host, if an authority has signed it, and prints a traceback.
-    """
-    names = extract_patterns(certificate)
-    if not names:
-        raise VerificationError([])
-    return names
 
 
 class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
@@ -163,7 +150,6 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        vars(_sslverify)["extract_patterns"] = names_of
         self._of = crawler
         self._how: dict[str, Any] = {
             "contextFactory": self._contextFactory,

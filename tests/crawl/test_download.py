@@ -1,15 +1,8 @@
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.x509.oid import NameOID
-from OpenSSL.crypto import X509
 from scrapy.http import Response
-from service_identity import VerificationError
 from twisted.internet.error import ConnectionDone
 from twisted.internet.protocol import Protocol
 from twisted.internet.testing import StringTransport
@@ -19,8 +12,8 @@ from twisted.web.http import PotentialDataLoss
 from twisted.web.http_headers import Headers
 
 from feedcrawl.crawl import download
-from feedcrawl.crawl.download import MALFORMED, MAX_HEADER_BYTES, LimitedProtocol, names_of
-from feedcrawl.crawl.failures import failure_name, sentence
+from feedcrawl.crawl.download import MALFORMED, MAX_HEADER_BYTES, LimitedProtocol
+from feedcrawl.crawl.failures import failure_name
 
 
 def fed(pieces: Iterable[bytes]) -> StringTransport:
@@ -209,13 +202,3 @@ def test_bytes_that_nobody_asked_for_close_the_connection() -> None:
 )
 def test_what_is_no_http_is_named_so(answer: bytes) -> None:
     assert named(answer) == "protocol"
-
-
-def test_a_certificate_without_names_is_no_hosts() -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a.test")])
-    day = datetime(2026, 11, 28, tzinfo=UTC)
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, day, day + timedelta(days=1)).sign(key, SHA256())
-    with pytest.raises(VerificationError) as caught:
-        names_of(X509.from_cryptography(made))
-    assert sentence(caught.value) == "no secure connection: the certificate is for another host"

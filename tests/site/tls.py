@@ -19,19 +19,21 @@ from cryptography.x509.oid import NameOID
 from loops import LoopThread
 
 
-def certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed certificate for a host name, and its key, as PEM files."""
+def certificate(folder: Path, name: str, valid_for: tuple[str, ...] | None = None) -> tuple[Path, Path]:
+    """A self-signed certificate for a host name, and its key, as PEM files; `valid_for` has other names."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    made = (
+    builder = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
     )
+    if names := (name,) if valid_for is None else valid_for:
+        alternatives = x509.SubjectAlternativeName([x509.DNSName(each) for each in names])
+        builder = builder.add_extension(alternatives, critical=False)
+    made = builder.sign(key, hashes.SHA256())
     cert_path, key_path = folder / f"{name}.pem", folder / f"{name}.key"
     cert_path.write_bytes(made.public_bytes(serialization.Encoding.PEM))
     plain = serialization.NoEncryption()
