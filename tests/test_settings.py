@@ -149,7 +149,7 @@ GIVEN = [(f"{prefix}{name.upper()}", here) for prefix in ("FEEDCRAWL_", "PAGE_FE
 @pytest.mark.parametrize(("name", "here"), [each for each in GIVEN if each[0] not in NAMES])
 def test_a_name_from_elsewhere_is_refused_with_the_one_that_it_has_here(name: str, here: str) -> None:
     theirs = name.removeprefix("FEEDCRAWL_").removeprefix("PAGE_FETCHER_")
-    told = f"^{name} is no setting; what is {theirs} elsewhere is .*{here}.* here"
+    told = f"^{name} is no setting; {theirs} of other programs is .*{here}.* here"
     with pytest.raises(ConfigError, match=told):
         Config.from_settings(ScrapySettings(from_environment({name: "1"})))
 
