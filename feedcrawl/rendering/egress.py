@@ -120,12 +120,12 @@ class Egress:
 
     async def _serve(self, client: Streams) -> None:
         try:
-            asked = read_request(await client[0].readuntil(b"\r\n\r\n"))
-            page = self._page_of(asked)
+            request = read_request(await client[0].readuntil(b"\r\n\r\n"))
+            page = self._page_of(request)
             if page is None:
                 await _say(client, 407, b'Proxy-Authenticate: Basic realm="feedcrawl"\r\n')
                 return
-            origin, head = await self._dial(asked, page)
+            origin, head = await self._dial(request, page)
         except BadExchange as refusal:
             logger.debug("egress_bad_request: %s", refusal.detail)
             await _say(client, 400)
@@ -137,50 +137,50 @@ class Egress:
             await _say(client, 502)
         else:
             try:
-                await (_tunnel(client, origin) if head is None else _forward(client, origin, head, asked.body_bytes))
+                await (_tunnel(client, origin) if head is None else _forward(client, origin, head, request.body_bytes))
             finally:
                 origin[1].close()
 
-    def _page_of(self, asked: ProxyRequest) -> _Page | None:
+    def _page_of(self, request: ProxyRequest) -> _Page | None:
         """The page that sent the request; None if the sender is none of our pages."""
-        given = asked.authorization.encode()
+        given = request.authorization.encode()
         return next((page for page in self._pages.values() if secrets.compare_digest(page.token.encode(), given)), None)
 
-    async def _dial(self, asked: ProxyRequest, page: _Page) -> tuple[Streams, bytes | None]:
+    async def _dial(self, request: ProxyRequest, page: _Page) -> tuple[Streams, bytes | None]:
         """A connection by the route of the page's source, and the head to send (None: a tunnel). OSError if there is
         no connection.
         """
-        opened = self._opened if same_site(asked.url, page.url) else ()
-        refusal = url_refusal(asked.url, opened, self._denied_ports)
+        opened = self._opened if same_site(request.url, page.url) else ()
+        refusal = url_refusal(request.url, opened, self._denied_ports)
         if refusal:
-            raise AddressRefused(f"{refusal}: {asked.url}")
-        addresses = None if self._routes.resolves(page.source) else await self._resolve(asked.host)
+            raise AddressRefused(f"{refusal}: {request.url}")
+        addresses = None if self._routes.resolves(page.source) else await self._resolve(request.host)
         if not all(is_allowed(ip, opened) for ip in addresses or ()):
-            raise AddressRefused(f"{asked.host} is not public, and not of the page's own site")
-        with self._routes.taken(page.source, asked.host, addresses) as route:
-            return await _open(route, asked, addresses)
+            raise AddressRefused(f"{request.host} is not public, and not of the page's own site")
+        with self._routes.taken(page.source, request.host, addresses) as route:
+            return await _open(route, request, addresses)
 
 
-async def _open(route: Route, asked: ProxyRequest, addresses: Sequence[str] | None) -> tuple[Streams, bytes | None]:
+async def _open(route: Route, request: ProxyRequest, addresses: Sequence[str] | None) -> tuple[Streams, bytes | None]:
     """`addresses`: None if the proxy resolves the name."""
     if route.proxy is None:
-        return await _open_directly(route.address, asked, addresses or ()), asked.head
-    if addresses is None and asked.head is not None and route.proxy.scheme == "http":
+        return await _open_directly(route.address, request, addresses or ()), request.head
+    if addresses is None and request.head is not None and route.proxy.scheme == "http":
         sock = await connected(route.proxy)
-        head: bytes | None = asked.proxied(authorization(route.proxy))
+        head: bytes | None = request.proxied(authorization(route.proxy))
     else:
-        sock, head = await tunnel(route.proxy, addresses or (asked.host,), asked.port), asked.head
+        sock, head = await tunnel(route.proxy, addresses or (request.host,), request.port), request.head
     return await asyncio.open_connection(sock=sock, limit=MAX_HEAD_BYTES), head
 
 
-async def _open_directly(bound: str | None, asked: ProxyRequest, addresses: Sequence[str]) -> Streams:
+async def _open_directly(bound: str | None, request: ProxyRequest, addresses: Sequence[str]) -> Streams:
     """A connection to the first of the host's addresses that accepts one; OSError if none does."""
-    failed: OSError = OSError(f"{asked.host} has no address")
+    failed: OSError = OSError(f"{request.host} has no address")
     local = (bound, 0) if bound else None
     for ip in addresses:
         try:
             async with asyncio.timeout(DIAL_SEC):
-                return await asyncio.open_connection(ip, asked.port, limit=MAX_HEAD_BYTES, local_addr=local)
+                return await asyncio.open_connection(ip, request.port, limit=MAX_HEAD_BYTES, local_addr=local)
         except OSError as error:  # includes time-outs
             failed = error
     raise failed

@@ -82,9 +82,9 @@ class _Run:
         proxy = self.browser.admit(name, request.url, request.meta[routes.ROUTE_OF])
         context = {**request.meta["playwright_context_kwargs"], "proxy": proxy}
         own = {"playwright_context": name, "playwright_context_kwargs": context}
-        asked = request.replace(meta={**request.meta, **own})
+        rendered = request.replace(meta={**request.meta, **own})
         try:
-            return await self.handler.download_request(asked)  # type: ignore[no-any-return]
+            return await self.handler.download_request(rendered)  # type: ignore[no-any-return]
         except asyncio.CancelledError:
             self.browser.kill()  # a page that hangs does not close
             raise
@@ -178,7 +178,7 @@ class Renderer:
         finally:
             run.open -= 1
             self._after(run)
-        if not may_load(response.url, "document", asked=request.url):
+        if not may_load(response.url, "document", page_url=request.url):
             raise RenderFailed("render_moved", response.url)
         self._stats.inc_value("feedcrawl/render/pages")
         return response
@@ -291,7 +291,7 @@ async def _confine(page: Page, request: Request) -> None:
     async def judge(route: Route, wanted: Wanted) -> None:
         moves = wanted.is_navigation_request()
         framed = moves and wanted.frame.parent_frame is not None
-        if may_load(wanted.url, "frame" if framed else wanted.resource_type, asked=request.url if moves else None):
+        if may_load(wanted.url, "frame" if framed else wanted.resource_type, page_url=request.url if moves else None):
             await route.fallback()
         else:
             await route.abort("aborted")  # with any other abort reason, Chromium shows an error in place of the page

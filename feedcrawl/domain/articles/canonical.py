@@ -6,23 +6,23 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import canonicalize, same_site
 
 
-def canonical_url(asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> str:
+def canonical_url(requested: str, final: str, named: str | None, *, keep_trailing_slash: bool = False) -> str:
     """The canonical URL of a page.
 
     rel=canonical counts if it has the registered domain of the page and is no front page: a page must not claim a URL
     of another site, and a template that names the front page in every article would merge all of them. Otherwise
     the final URL counts, else the requested URL.
     """
-    for url in (named, final, asked):
+    for url in (named, final, requested):
         if url is None:
             continue
         try:
-            canonical = canonicalize(url, base=final or asked, keep_trailing_slash=keep_trailing_slash)
+            canonical = canonicalize(url, base=final or requested, keep_trailing_slash=keep_trailing_slash)
         except InvalidUrl:
             continue
         if url is not named or (same_site(canonical, final) and (not is_front_page(canonical) or is_front_page(final))):
             return canonical
-    return canonicalize(asked, keep_trailing_slash=keep_trailing_slash)
+    return canonicalize(requested, keep_trailing_slash=keep_trailing_slash)
 
 
 def is_front_page(url: str) -> bool:

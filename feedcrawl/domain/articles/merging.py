@@ -16,8 +16,8 @@ class Known:
 
     `owner`: task that owns the canonical URL. `wanted`: categories to add to the article. `stored`: content hash stored
     under its uid. `merged_before`: uid that it was merged into before. `apart`: uids that it must not be merged into.
-    `asked` and `own`: page records of the requested URL and of the page; `asked_in` and `own_in`: collections that
-    contain them. `same_text` and `same_title`: earlier articles with an equal text or title.
+    `requested` and `own`: page records of the requested URL and of the page; `requested_in` and `own_in`: collections
+    that contain them. `same_text` and `same_title`: earlier articles with an equal text or title.
     """
 
     owner: str
@@ -25,9 +25,9 @@ class Known:
     stored: str | None = None
     merged_before: str | None = None
     apart: frozenset[str] = frozenset()
-    asked: Media | None = None
+    requested: Media | None = None
     own: Media | None = None
-    asked_in: frozenset[str] = frozenset()
+    requested_in: frozenset[str] = frozenset()
     own_in: frozenset[str] = frozenset()
     same_text: tuple[Fingerprinted, ...] = ()
     same_title: tuple[Fingerprinted, ...] = ()

@@ -51,15 +51,15 @@ def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: 
     return bare and _SCRIPTED.search(html, 0, _LOOKED_AT) is not None
 
 
-def may_load(url: str, kind: str, *, asked: str | None = None) -> bool:
+def may_load(url: str, kind: str, *, page_url: str | None = None) -> bool:
     """True if a page may load a resource.
 
-    `kind`: its resource type. `asked`, only for the page itself: the requested URL, whose host must not change, because
-    another host has its own pace and rules.
+    `kind`: its resource type. `page_url`, only for the page itself: the requested URL, whose host must not change,
+    because another host has its own pace and rules.
     """
     if urlsplit(url).scheme not in {"http", "https"} or kind in _NEEDLESS:
         return False
     try:
-        return asked is None or hostname(url) == hostname(asked)
+        return page_url is None or hostname(url) == hostname(page_url)
     except InvalidUrl:
         return False

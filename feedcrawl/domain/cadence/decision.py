@@ -36,9 +36,9 @@ def next_poll(state: PollState, seen: Observation, *, now: datetime, policy: Cad
     policy's limits or into a skip window. Retry-After on 429 and 503 is used unchanged: no floor, jitter or skip window
     applies. A failed poll does not change the learnt estimates, and back-off never shortens the interval.
     """
-    asked = retry_after(seen)
-    if asked is not None:
-        return decided(failed(state), now, asked.wait_sec, asked.rule, (asked,))
+    wait = retry_after(seen)
+    if wait is not None:
+        return decided(failed(state), now, wait.wait_sec, wait.rule, (wait,))
     if seen.succeeded:
         proposal = POLICIES[policy.name](with_hints(state, seen), seen, now, policy)
     else:
@@ -67,10 +67,10 @@ def backed_off(state: PollState, seen: Observation, policy: CadencePolicy) -> Pr
 
 def decision_from(proposal: Proposal, now: datetime, jitter: float) -> Decision:
     """The decision from a proposal, after the publisher's floors, jitter and skip windows."""
-    asked = floors(proposal.state)
-    floor = max(asked, key=lambda one: one.wait_sec, default=Candidate("", 0.0))
+    hints = floors(proposal.state)
+    floor = max(hints, key=lambda one: one.wait_sec, default=Candidate("", 0.0))
     reason, wait = proposal.reason, proposal.wait_sec
-    candidates = proposal.candidates + asked
+    candidates = proposal.candidates + hints
     if floor.wait_sec > wait:
         reason, wait = f"{reason}+{floor.rule}", floor.wait_sec
     drawn = shifted(proposal, max(wait, floor.wait_sec), floor.wait_sec, jitter)
@@ -92,12 +92,12 @@ def shifted(proposal: Proposal, wait_sec: float, floor_sec: float, jitter: float
     return max(within, floor_sec)
 
 
-def at_least(decision: Decision, asked: Candidate, now: datetime) -> Decision:
+def at_least(decision: Decision, floor: Candidate, now: datetime) -> Decision:
     """The decision with one more floor, given by the caller; the floor never shortens a wait."""
-    candidates = (*decision.candidates, asked)
-    if asked.wait_sec <= decision.interval_sec:
+    candidates = (*decision.candidates, floor)
+    if floor.wait_sec <= decision.interval_sec:
         return replace(decision, candidates=candidates)
-    return decided(decision.state, now, asked.wait_sec, f"{decision.reason}+{asked.rule}", candidates)
+    return decided(decision.state, now, floor.wait_sec, f"{decision.reason}+{floor.rule}", candidates)
 
 
 def once_answered(decision: Decision, status: int | None) -> float | None:

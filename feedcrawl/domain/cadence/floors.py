@@ -62,7 +62,7 @@ def floors(state: PollState) -> tuple[Candidate, ...]:
 
 def retry_after(seen: Observation) -> Candidate | None:
     """The wait that a 429 or 503 requests (RFC 9110, 10.2.3), at most a day; None without Retry-After."""
-    asked = seen.retry_after_sec
-    if seen.status not in (429, 503) or asked is None or not asked > 0:
+    wait_sec = seen.retry_after_sec
+    if seen.status not in (429, 503) or wait_sec is None or not wait_sec > 0:
         return None
-    return Candidate("retry-after", min(asked, DAY_SEC))
+    return Candidate("retry-after", min(wait_sec, DAY_SEC))

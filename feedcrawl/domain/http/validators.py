@@ -83,14 +83,14 @@ class Preconditions:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A usable response. `held` are the validators stored before it; `unmodified` is True for a 304.
+    """A usable response. `stored` are the validators stored before it; `unmodified` is True for a 304.
 
     Of a document: `first` if it is the feed's first, `changed` if its content differs for a reader, `news` if it has
     news.
     """
 
     kind: Kind
-    held: Validators
+    stored: Validators
     received: Validators
     unmodified: bool = False
     first: bool = False
@@ -98,9 +98,9 @@ class Reply:
     news: bool = False
 
 
-def trusted(held: Validators, trust: Trust) -> Validators:
+def trusted(stored: Validators, trust: Trust) -> Validators:
     """The stored validators without a fault."""
-    return Validators(None if trust.etag else held.etag, None if trust.last_modified else held.last_modified)
+    return Validators(None if trust.etag else stored.etag, None if trust.last_modified else stored.last_modified)
 
 
 def may_probe(trust: Trust, now: float) -> bool:
@@ -108,11 +108,11 @@ def may_probe(trust: Trust, now: float) -> bool:
     return trust.unmodified >= MIN_UNMODIFIED and now - trust.probed_at >= DAY_SEC
 
 
-def preconditions(trust: Trust, held: Validators, *, now: float, expected: float) -> Preconditions:
+def preconditions(trust: Trust, stored: Validators, *, now: float, expected: float) -> Preconditions:
     """The request at `now` (Unix seconds); `expected` is the number of arrivals expected since the last document."""
     if trust.test and trust.old is not None:
         return Preconditions("test", Validators(*trust.old))
-    usable = trusted(held, trust)
+    usable = trusted(stored, trust)
     if usable == Validators():
         return Preconditions("plain", usable)
     if may_probe(trust, now) and (expected >= SURPRISING or now - trust.whole_at >= DAY_SEC):
@@ -149,10 +149,10 @@ def _deaf(trust: Trust, now: float) -> Trust:
 
 def _weighed(trust: Trust, reply: Reply) -> Trust:
     """The trust after another document: validators must change if the document changed, and only then."""
-    held, received = reply.held, reply.received
-    same_etag = received.etag is not None and received.etag == held.etag
-    same_date = received.last_modified is not None and received.last_modified == held.last_modified
-    strikes = trust.strikes + 1 if received.etag and held.etag and not (same_etag or reply.changed) else 0
+    stored, received = reply.stored, reply.received
+    same_etag = received.etag is not None and received.etag == stored.etag
+    same_date = received.last_modified is not None and received.last_modified == stored.last_modified
+    strikes = trust.strikes + 1 if received.etag and stored.etag and not (same_etag or reply.changed) else 0
     fits = not (same_etag or same_date) if reply.changed else same_etag or received.etag is None
     trust = replace(trust, strikes=min(strikes, STRIKES), proofs=min(trust.proofs + 1, PROOFS) if fits else 0)
     if reply.kind == "test":  # the server distinguished the versions
@@ -182,9 +182,9 @@ def _has_proof(trust: Trust, now: float) -> bool:
 
 def _to_be_tested(trust: Trust, reply: Reply) -> Trust:
     """The trust whose next request sends the validators of the previous version, if any of them has changed since."""
-    held, received = reply.held, reply.received
-    etag = held.etag if held.etag != received.etag else None
-    date = held.last_modified if held.last_modified != received.last_modified else None
+    stored, received = reply.stored, reply.received
+    etag = stored.etag if stored.etag != received.etag else None
+    date = stored.last_modified if stored.last_modified != received.last_modified else None
     return replace(trust, old=(etag, date), test=True) if etag or date else trust
 
 

@@ -105,7 +105,7 @@ def news_of(parsed: ParsedSitemap, url: str, terms: Terms) -> News:
     future are ignored, and so are the dates of a document in which all are equal (the time of its generation, or a
     constant). The result is sorted: the newest first, then the undated in document order.
     """
-    return _Reading(url, terms).tell(parsed)
+    return _Reading(url, terms).read(parsed)
 
 
 def remembered(seen: bytes) -> dict[int, int]:
@@ -132,7 +132,7 @@ class _Reading:
         self._withheld = 0
         self._old = 0
 
-    def tell(self, parsed: ParsedSitemap) -> News:
+    def read(self, parsed: ParsedSitemap) -> News:
         is_index = parsed.kind == "index"
         items: Sequence[SitemapUrl | SitemapRef] = parsed.sitemaps if is_index else parsed.urls
         before = remembered(self._terms.seen)

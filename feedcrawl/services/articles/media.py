@@ -145,7 +145,7 @@ class MediaService:
         `now` is given if it differs from the time of the fetch.
         """
         known, at = article.known, rfc3339(now or article.at)
-        own = known.asked if article.extraction is None else known.own
+        own = known.requested if article.extraction is None else known.own
         if article.extraction is None:
             media = self._started(article, own or new_media(article.lease.id, article.url, at))
             code, reason = article.code or "FAIL_PARSE", article.reason
@@ -155,14 +155,14 @@ class MediaService:
             values = {"canonical_url": article.canonical_url, "content_hash": article.content_hash}
             media = states.succeeded(media, at, **values)
             self._records.write(pipe, media)
-            if known.own_in or known.asked_in:
+            if known.own_in or known.requested_in:
                 self._records.keep(pipe, media, article.record)
         for uid in merged_uids(article):
-            merged = known.asked if uid == article.lease.id else known.own
+            merged = known.requested if uid == article.lease.id else known.own
             if merged is not None:
                 target = media_id(article.merged_into or article.uid)
                 self._records.write(pipe, states.merged(self._started(article, merged), at, target))
-        if article.merged_into is not None and (known.asked_in or known.own_in):
+        if article.merged_into is not None and (known.requested_in or known.own_in):
             self._keep(pipe, article.merged_into)
 
     def finish_unfetched(self, pipe: Pipeline, uid: str, target: str, now: datetime) -> None:
@@ -232,8 +232,8 @@ class MediaService:
         return media
 
     def _fetch(self, media: Media) -> None:
-        asked: Payload = {"request_id": media.request_id} if media.request_id else {}
-        task = article_task(media.requested_url, self._sources(), TaskOptions(payload=asked))
+        payload: Payload = {"request_id": media.request_id} if media.request_id else {}
+        task = article_task(media.requested_url, self._sources(), TaskOptions(payload=payload))
         if self._leases.enqueue([task]) == [
             "known"
         ]:  # the task ended before there were page records, or its text is gone

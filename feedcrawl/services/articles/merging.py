@@ -148,11 +148,11 @@ class Merging:
         return fingerprint(found.title, found.text, found.published)
 
     def _load(self, article: Article, fingerprint: Fingerprint | None) -> Known:
-        asked, uid = article.lease.id, article.uid
+        task_id, uid = article.lease.id, article.uid
         with self._client.pipeline(transaction=False) as pipe:
-            self._articles.query(pipe, asked, uid, claim=article.extraction is not None)
+            self._articles.query(pipe, task_id, uid, claim=article.extraction is not None)
             self._stories.query_apart(pipe, uid)
-            for each in (asked, uid):
+            for each in (task_id, uid):
                 self._media.query(pipe, media_id(each))
                 self._collections.query_holders(pipe, media_id(each))
             if fingerprint is not None:
@@ -164,7 +164,7 @@ class Merging:
                 if fingerprint.title and fingerprint.sketch:
                     self._stories.enter(pipe, title, uid, fingerprint.encode(), around)
             replies = pipe.execute()
-        owner, wanted, stored, merged_before = self._articles.decoded(replies, asked)
+        owner, wanted, stored, merged_before = self._articles.decoded(replies, task_id)
         apart, first, first_in, own, own_in, *met = replies[self._articles.QUERIES :]
         same = [*(tuple(_met(self._stories.earlier(reply))) for reply in met), (), ()]
         return Known(
@@ -173,9 +173,9 @@ class Merging:
             stored=stored,
             merged_before=merged_before,
             apart=frozenset(apart),
-            asked=self._media.read(first),
+            requested=self._media.read(first),
             own=self._media.read(own),
-            asked_in=frozenset(first_in),
+            requested_in=frozenset(first_in),
             own_in=frozenset(own_in),
             same_text=same[0],
             same_title=same[1],
@@ -233,7 +233,7 @@ class Merging:
         """
         at, known = article.at, article.known
         for merged in merged_uids(article):
-            holders = known.asked_in if merged == article.lease.id else known.own_in
+            holders = known.requested_in if merged == article.lease.id else known.own_in
             if holders:
                 self._media.hold(pipe, new_media(target, target_url(article), rfc3339(at)))
                 self._collections.attach(pipe, holders, media_id(target), at.timestamp())
@@ -295,7 +295,7 @@ def _record(
         "winner_url": target_url(article),
         "title": article.extraction.title,
         "categories": article.categories,
-        "collections": sorted(article.known.asked_in | article.known.own_in),
+        "collections": sorted(article.known.requested_in | article.known.own_in),
     }
 
 

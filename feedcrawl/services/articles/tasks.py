@@ -138,10 +138,10 @@ def requested_url(task: Task) -> str:
 
 
 def identify(
-    asked: str, final: str, named: str | None, *, keep_trailing_slash: bool = False, part: str = ""
+    requested: str, final: str, named: str | None, *, keep_trailing_slash: bool = False, part: str = ""
 ) -> tuple[str, str]:
     """The canonical URL of a page, or of a part of it, and its uid."""
-    canonical = canonical_url(asked, final, named, keep_trailing_slash=keep_trailing_slash)
+    canonical = canonical_url(requested, final, named, keep_trailing_slash=keep_trailing_slash)
     return with_part(canonical, part), url_uid(canonical, keep_trailing_slash=keep_trailing_slash, part=part)
 
 
@@ -250,10 +250,10 @@ def unmerged_event(uid: str, target: str, url: str, canonical: str) -> Event:
 
 
 def known_event(
-    asked: tuple[str, str, str | None], history: History | None, article_uid: str | None, at: datetime
+    queued: tuple[str, str, str | None], history: History | None, article_uid: str | None, at: datetime
 ) -> Event:
     """The event for a URL (its uid, the URL, a category) that was queued again and is not fetched."""
-    uid, url, category = asked
+    uid, url, category = queued
     fetched = history.last_fetched_at if history is not None else None
     data = {
         "uid": uid,

@@ -59,12 +59,12 @@ class Articles:
             pipe.get(key)
             return str(pipe.execute()[1] or owner)
 
-    def query(self, pipe: Pipeline, asked: str, uid: str, *, claim: bool) -> None:
-        """Queues all queries about an article; with `claim` the task `asked` claims the uid if it is unclaimed."""
+    def query(self, pipe: Pipeline, task_id: str, uid: str, *, claim: bool) -> None:
+        """Queues all queries about an article; with `claim` the task `task_id` claims the uid if it is unclaimed."""
         key = self._claim(uid)
-        _ = pipe.set(key, asked, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
+        _ = pipe.set(key, task_id, nx=True, ex=INDEX_LIFE_SEC) if claim else pipe.get(key)
         pipe.get(key)
-        pipe.smembers(self._key("wanted", asked))
+        pipe.smembers(self._key("wanted", task_id))
         pipe.smembers(self._key("wanted", uid))
         pipe.hmget(keys.article(uid), "status", "content_hash")
         pipe.get(self._key("joined", uid))
@@ -73,12 +73,12 @@ class Articles:
     """The number of replies to `query`."""
 
     @staticmethod
-    def decoded(replies: Sequence[Any], asked: str) -> tuple[str, set[str], str | None, str | None]:
+    def decoded(replies: Sequence[Any], task_id: str) -> tuple[str, set[str], str | None, str | None]:
         """From the `QUERIES` replies: the task that has the claim, the categories that want the article, the
         content hash of the stored article, and the article into which its uid was merged.
         """
         _, owner, first, own, (status, digest), merged_into = replies[: Articles.QUERIES]
-        return owner or asked, {*first, *own}, digest if status == "success" else None, merged_into
+        return owner or task_id, {*first, *own}, digest if status == "success" else None, merged_into
 
     def query_target(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
         """Queues queries for an article's `status` and `canonical_url`, the task with its claim, and its categories."""

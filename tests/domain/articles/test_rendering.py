@@ -50,7 +50,7 @@ def test_a_teaser_from_the_feed_is_no_article_yet(html: str, feed_text: int | No
 
 
 @pytest.mark.parametrize(
-    ("url", "kind", "asked", "expected"),
+    ("url", "kind", "page_url", "expected"),
     [
         ("https://a.org/x", "document", "https://a.org/", True),
         ("http://A.org:81/x", "document", "https://a.org/", True),
@@ -73,5 +73,5 @@ def test_a_teaser_from_the_feed_is_no_article_yet(html: str, feed_text: int | No
         ("http://", "document", "https://a.org/", False),
     ],
 )
-def test_what_a_page_may_load(url: str, kind: str, asked: str | None, expected: bool) -> None:
-    assert may_load(url, kind, asked=asked) is expected
+def test_what_a_page_may_load(url: str, kind: str, page_url: str | None, expected: bool) -> None:
+    assert may_load(url, kind, page_url=page_url) is expected

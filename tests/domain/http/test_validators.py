@@ -28,7 +28,7 @@ WAITED = Trust(whole_at=NOW - DAY_SEC, unmodified=MIN_UNMODIFIED)
 
 def document(held: Validators, received: Validators, *, changed: bool = True, **said: Any) -> Reply:
     said = {"kind": "conditional", "news": changed, **said}
-    return Reply(held=held, received=received, changed=changed, **said)
+    return Reply(stored=held, received=received, changed=changed, **said)
 
 
 # --- how to ask ---
