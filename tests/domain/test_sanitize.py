@@ -167,6 +167,12 @@ def test_copies_of_an_image_are_one_whatever_empty_stands_between(between):
     assert clean_html(html, base_url=BASE).count("<img") == 1
 
 
+@pytest.mark.parametrize("between", ["<table>", "<table><tr>", "<table><tbody>"])
+def test_copies_of_an_image_are_one_where_the_second_stands_between_cells(between):
+    html = f"<img src=a.png>{between}<img src=a.png>"
+    assert clean_html(html, base_url=BASE).count("<img") == 1
+
+
 @given(MARKUP)
 def test_a_second_pass_changes_nothing(html):
     once = clean_html(html, base_url=BASE)

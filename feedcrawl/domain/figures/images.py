@@ -31,6 +31,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _AMP = ("amp-img", "amp-anim")
+_BETWEEN_CELLS = frozenset({"table", "tbody", "thead", "tfoot", "tr"})
 
 
 def image_source(image: HtmlElement) -> str | None:
@@ -67,8 +68,16 @@ def show_images(tree: HtmlElement) -> None:
     drop_repeated_images(tree)
 
 
+def _move_out_of_tables(tree: HtmlElement) -> None:
+    """Put images that stand between the cells of a table before it, as browsers do (WHATWG HTML 13.2.6.1)."""
+    for table in reversed(list(tree.iterdescendants("table"))):
+        for image in [each for each in table.iter("img") if each.getparent().tag in _BETWEEN_CELLS]:
+            table.addprevious(image)
+
+
 def drop_repeated_images(tree: HtmlElement) -> None:
     """Leave each picture once where copies of it stand side by side: a blurred one, or that of a noscript."""
+    _move_out_of_tables(tree)
     for image in list(tree.iter("img")):
         if _is_repeated(image):
             image.drop_tree()
