@@ -385,7 +385,7 @@ def test_a_token_opens_the_dashboard_and_a_lesser_one_changes_nothing(guarded: t
     assert post(client, "/dashboard/dlq", reason="http_404", action="drop").headers["location"] == "/login"
     refused = post(client, "/login", token="fc_wrong")
     assert refused.status_code == 401
-    assert "There is no such token" in refused.text
+    assert "The token is unknown or revoked" in refused.text
     read, _ = tokens.create(wired.tokens, "ann", "read", wired.now())
     answer = post(client, "/login", token=f" {read} ", next="/dashboard/feeds?q=a")
     assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard/feeds?q=a")

@@ -230,7 +230,7 @@ def test_people_log_in_act_and_log_out(browser, tmp_path: Path) -> None:
             assert page.title() == "Log in · feedcrawl"
             page.get_by_label("Token").fill("fc_wrong")
             page.keyboard.press("Enter")
-            assert "no such token" in page.get_by_role("alert").inner_text()
+            assert "unknown or revoked" in page.get_by_role("alert").inner_text()
             page.get_by_label("Token").fill(text)
             page.get_by_role("button", name="Log in").click()
             assert page.url == f"{base}/dashboard/dlq?reason=http_404"

@@ -40,7 +40,7 @@ FeedId = Annotated[str, Path(max_length=64)]
 Done = Literal["refetch", "subscribed", "known", "changed", "undone", ""]
 MESSAGES: Final[dict[str, str]] = {
     "refetch": "The feed is due now: the next free worker polls it.",
-    "subscribed": "Subscribed. The next free worker polls the feed; a page gives way to the best feed that it offers.",
+    "subscribed": "Subscribed. The next free worker polls the feed, or the best feed of a page.",
     "known": "This feed is subscribed already, under this or another spelling of its URL.",
     "undone": "The entries are separated. The feed is due now, and the next poll brings them as new.",
     "changed": "Saved. The feed is due now, so that the settings apply at once.",
