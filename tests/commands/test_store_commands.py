@@ -193,7 +193,7 @@ def test_why_an_article_is_as_it_is(call: Call, tmp_path: Path) -> None:
     assert head.split() == ["field", "source", "weight", "value"]
     assert kind.split() == ["page", "kind", "article"]
     assert any(row.split()[:3] == ["furniture", "<nav>", "8"] for row in rows)
-    assert any(row.split() == ["title", "chosen", "Best", "ports"] for row in rows)
+    assert any(row.split() == ["title", "chosen", "0.6", "Best", "ports"] for row in rows)
     assert call("why", exchange.fetch_id)[1] == out
 
 

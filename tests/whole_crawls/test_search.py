@@ -33,9 +33,9 @@ def test_a_crawl_leaves_a_complete_index(tmp_path: Path) -> None:
         site.serve("/feed", feed([entry(site, name) for name in TEXTS]))
         world.crawl("first", f"feeds={site.url('/feed')}", "category=news")
 
-        def search(*words: str, code: int = 0) -> list[str]:
+        def search(*words: str, code: int = 0, err: str = "") -> list[str]:
             found = run_scrapy("search", *words, data_dir=world.data, env=world.env, timeout_sec=60)
-            assert (found.code, found.err) == (code, "")
+            assert (found.code, found.err) == (code, err)
             return found.out.splitlines()
 
         found = [json.loads(line) for line in search("closed bridge", "--format", "json", "--category", "news")]
@@ -46,7 +46,7 @@ def test_a_crawl_leaves_a_complete_index(tmp_path: Path) -> None:
             "A new ferry",
             f"  2026-11-01  {site.url('/ferry')}".replace("2026-11-01", f"{FIRST_DAY:%F}"),
         ]
-        assert search("submarine", code=1) == []
+        assert search("submarine", code=1, err="scrapy search: no article matches\n") == []
         status = run_scrapy("index", "--status", data_dir=world.data, env=world.env, timeout_sec=60)
         assert json.loads(status.out) == {"documents": 3}
         world.crawl("again", f"feeds={site.url('/feed')}", "now=1")

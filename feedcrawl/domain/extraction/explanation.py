@@ -103,7 +103,7 @@ def _titles(page: Page, feed: FeedContent | None) -> Iterator[Row]:
         if statement.text:
             yield Row("title", source, f"{statement.weight:g}", _cut(statement.text))
     title = decide_title(page, feed)
-    yield Row("title", "chosen", f"{title.weight:g} agree" if title.text else "", title.text or "none")
+    yield Row("title", "chosen", f"{title.weight:g}" if title.text else "", title.text or "none")
 
 
 def _days(page: Page, feed: FeedContent | None) -> Iterator[Row]:
