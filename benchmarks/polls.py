@@ -5,8 +5,9 @@
 All feeds are subscribed and polled once; from then on every poll is conditional. Then they alternate, each in a fresh
 process, in changing order: a bare spider (Scrapy's own scheduler, no-op callback, the same URLs, validators, settings
 and resolver), the product as it is (`raw`), and without raw capture (`plain`). Polls only: no article is fetched.
-Counted from the first response to the last, so that neither the start of a process nor the linger time speaks.
-Processor time is that of the crawling process; the server's stands beside it. Where other work shares the machine, the
+Requests per second are counted from the first response to the last, so that neither the start of a process nor the
+linger time speaks. Processor time is that of the crawling process from the first response until its spider is closed,
+since some polls end after the last response; the server's stands beside it. Where other work shares the machine, the
 ratios of processor time are the ones to read. `stall` is the longest time by which a tick of the event loop (every
 5 ms) came late, whatever the reason; `own` the most processor time that the loop's thread used between two ticks, which
 is what of a stall the program has to answer for, waits for server and disk left aside. The line `first` is that first
@@ -101,7 +102,7 @@ class Polls(FeedsSpider):
 
 @dataclass
 class Seen:
-    """What one run showed, between its first response and its last; times in seconds."""
+    """What one run showed; times in seconds."""
 
     responses: int = 0
     wall_sec: float = 0.0
@@ -153,12 +154,13 @@ class Watch:
             self._begun = time.perf_counter(), time.process_time(), self._server_sec()
         seen = self.seen
         seen.responses += 1
-        seen.wall_sec, seen.cpu_sec = time.perf_counter() - self._begun[0], time.process_time() - self._begun[1]
+        seen.wall_sec = time.perf_counter() - self._begun[0]
         seen.statuses[str(response.status)] = seen.statuses.get(str(response.status), 0) + 1
 
     def _closed(self) -> None:
         self._timer.cancel()
         if self._begun:
+            self.seen.cpu_sec = time.process_time() - self._begun[1]
             self.seen.server_sec = self._server_sec() - self._begun[2]
 
     def _server_sec(self) -> float:
