@@ -14,6 +14,7 @@ class Command(StoreCommand):
     """Several may run: one sends, the others wait to take its place."""
 
     work_module = "feedcrawl.console.operations.relay"
+    extra = "kafka"
     takes_names = False
 
     def syntax(self) -> str:

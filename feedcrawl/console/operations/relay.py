@@ -8,8 +8,8 @@ from feedcrawl.console.operations.consuming import consume, worker_name
 from feedcrawl.console.output import DONE, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.extensions import logs
-from feedcrawl.hints import missing
 from feedcrawl.services.operations.consumer import backlog
+from feedcrawl.services.operations.kafka import Brokers, access_of
 from feedcrawl.services.operations.relay import GROUP, relay
 from feedcrawl.wiring import Wiring
 
@@ -34,10 +34,6 @@ def _consumer(wired: Wiring) -> Consumer:
     config = wired.config
     if not config.kafka_bootstrap:
         raise ValueError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
-    try:
-        from feedcrawl.services.operations.kafka import Brokers, access_of  # noqa: PLC0415 - needs an extra
-    except ModuleNotFoundError as error:
-        raise ValueError(missing(error, "kafka")) from error
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
     brokers = Brokers(config.kafka_bootstrap, access_of(config))
     return relay(wired.events, brokers, topics, worker=worker_name())
