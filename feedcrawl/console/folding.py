@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
-from unicodedata import combining, east_asian_width
+
+from rich.cells import cell_len
 
 from feedcrawl.domain.operations.display import shortened
 
@@ -40,7 +41,9 @@ def folded(line: str, width: int) -> Iterator[str]:
 
 
 def _size(text: str) -> int:
-    text = _LOOK.sub("", text)
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
+    return columns_of(_LOOK.sub("", text))
+
+
+def columns_of(text: str) -> int:
+    """The number of columns that a text takes on a terminal."""
+    return len(text) if text.isascii() else cell_len(text)

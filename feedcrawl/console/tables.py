@@ -6,8 +6,9 @@ import sys
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import chop_cells
 
+from feedcrawl.console.folding import columns_of
 from feedcrawl.console.output import printable, terminal_width
 from feedcrawl.domain.operations.display import shortened
 
@@ -57,7 +58,7 @@ def lines_of(names: Sequence[str], cells: Sequence[Sequence[str]], cut: Sequence
 
 def _as_lists(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Each row as a list of its cells, a line for each with the name of its column."""
-    longest = max(map(_width, names))
+    longest = max(map(columns_of, names))
     yield ""
     for row in rows:
         yield from (f"{name:<{longest}}  {cell}".rstrip() for name, cell in zip(names, row, strict=True))
@@ -65,25 +66,21 @@ def _as_lists(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
 
 
 def _widths(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(_width, column)) for column in zip(names, *rows, strict=True)]
-
-
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else cell_len(text)
+    return [max(map(columns_of, column)) for column in zip(names, *rows, strict=True)]
 
 
 def _cut(cell: str, longest: int) -> str:
-    width = _width(cell)
+    width = columns_of(cell)
     return cell if width <= longest else shortened(cell, longest * len(cell) // width)
 
 
 def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     """A row as a line, or as several if a cell is wider than its column."""
     folded = [
-        [cell] if _width(cell) <= size else chop_cells(cell, size) for cell, size in zip(row, widths, strict=True)
+        [cell] if columns_of(cell) <= size else chop_cells(cell, size) for cell, size in zip(row, widths, strict=True)
     ]
     for parts in zip_longest(*folded, fillvalue=""):
-        padded = (part + " " * (size - _width(part)) for part, size in zip(parts, widths, strict=True))
+        padded = (part + " " * (size - columns_of(part)) for part, size in zip(parts, widths, strict=True))
         yield (" " * _GAP).join(padded).rstrip()
 
 
