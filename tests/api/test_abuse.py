@@ -70,7 +70,7 @@ ROUTES = [
 
 
 @pytest.mark.parametrize("shown", [None, "", "Bearer", "Bearer x", "Bearer " + "a" * 60, "Basic YTpi", "bearer \x7f"])
-def test_b1_without_a_token_nothing_is_told(wired: Wiring, url: str, shown: str | None) -> None:
+def test_b1_a_request_without_a_known_token_gets_401(wired: Wiring, url: str, shown: str | None) -> None:
     headers = {} if shown is None else {"Authorization": shown}
     for method, path in ROUTES:
         answer = httpx.request(method, url + path, headers=headers)
@@ -86,7 +86,7 @@ def test_b1_a_lesser_scope_is_not_enough(wired: Wiring, url: str) -> None:
     assert wired.frontier.counts().get("pending:article", 0) == 0
 
 
-def test_b2_what_is_anothers_is_not_there(wired: Wiring, url: str) -> None:
+def test_b2_records_of_another_actor_are_not_found(wired: Wiring, url: str) -> None:
     with caller(wired, url) as ada, caller(wired, url, "bob") as bob:
         ada.post("/collections", json={"name": "own"})
         ada.post("/media/from_url", json={"url": A, "collection": "own"})
@@ -122,7 +122,7 @@ def test_b3_floods_are_put_off(redis_server: str, redis_client: redis.Redis, tmp
     assert int(late.headers["retry-after"]) >= 1
 
 
-def test_b5_one_url_at_once_is_one_record(wired: Wiring, url: str) -> None:
+def test_b5_a_url_submitted_many_times_at_once_is_a_single_record(wired: Wiring, url: str) -> None:
     spellings = [f"HTTP://A.paper.TEST:80/./1?utm_source={n}#{n}" for n in range(50)] * 4
     with caller(wired, url) as client, ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda each: client.post("/media/from_url", json={"url": each}), spellings))
@@ -131,7 +131,7 @@ def test_b5_one_url_at_once_is_one_record(wired: Wiring, url: str) -> None:
     assert wired.frontier.counts()["pending:article"] == 1
 
 
-def test_b6_what_is_sent_again_has_its_first_answer(wired: Wiring, url: str) -> None:
+def test_b6_a_repeated_key_returns_the_first_response(wired: Wiring, url: str) -> None:
     with caller(wired, url) as client:
         key = {"Idempotency-Key": "one"}
         first, second = (client.post("/collections", json={"name": "x"}, headers=key) for _ in range(2))
@@ -186,7 +186,7 @@ def chunked(url: str, token: str, pieces: Iterator[bytes]) -> bytes:
         return connection.recv(4096)
 
 
-def test_b7_a_body_that_says_it_is_too_large_is_not_waited_for(wired: Wiring, url: str) -> None:
+def test_b7_a_body_with_a_too_large_content_length_is_not_read(wired: Wiring, url: str) -> None:
     with caller(wired, url) as client:
         token = client.headers["authorization"]
     parts = urlsplit(url)
@@ -243,7 +243,7 @@ def test_b12_b13_places_that_there_are_not(wired: Wiring, url: str, path: str, s
     code(answer)
 
 
-def test_b14_b15_a_refusal_tells_nothing_of_what_listens(wired: Wiring, url: str) -> None:
+def test_b14_b15_a_refused_address_does_not_show_whether_its_port_is_open(wired: Wiring, url: str) -> None:
     """An open port, a closed one and an address that is nobody's are refused alike, and at once."""
     open_port = urlsplit(url).port
     with caller(wired, url) as client:
@@ -254,7 +254,7 @@ def test_b14_b15_a_refusal_tells_nothing_of_what_listens(wired: Wiring, url: str
     assert max(each.elapsed.total_seconds() for each in said) < 8  # who dials, waits for 10 s at least
 
 
-def test_b15_a_failure_repeats_nothing_of_the_page(wired: Wiring, url: str) -> None:
+def test_b15_a_failure_repeats_no_text_of_the_page(wired: Wiring, url: str) -> None:
     reader = Reader(wired)
     reader.now = wired.now()
     reader.fail(A)
@@ -267,7 +267,7 @@ def test_b15_a_failure_repeats_nothing_of_the_page(wired: Wiring, url: str) -> N
 @pytest.mark.parametrize(
     "path", ["//evil.example/", "/\\evil.example", "//evil.example/%2f..", "/articles/", "/media/"]
 )
-def test_b17_nobody_is_led_elsewhere(wired: Wiring, url: str, path: str) -> None:
+def test_b17_no_redirect_leads_to_another_host(wired: Wiring, url: str, path: str) -> None:
     with caller(wired, url) as client:
         answer = client.get(httpx.URL(url).copy_with(raw_path=path.encode()))
     where = answer.headers.get("location", "")
@@ -316,7 +316,7 @@ def test_b20_errors_are_no_pages(wired: Wiring, url: str) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_b21_no_secret_in_what_is_open(wired: Wiring, url: str) -> None:
+def test_b21_open_pages_show_no_secret(wired: Wiring, url: str) -> None:
     with caller(wired, url) as client:
         token = client.headers["authorization"].split()[1]
         client.post("/media/from_url", json={"url": f"{A}?token=secret"})
@@ -329,7 +329,9 @@ def test_b21_no_secret_in_what_is_open(wired: Wiring, url: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", 'x"><script>', "a.test/../", "127.0.0.1@evil.example"])
-def test_b24_a_host_that_it_is_not(redis_server: str, redis_client: redis.Redis, tmp_path: Path, host: str) -> None:
+def test_b24_a_foreign_host_header_is_refused(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, host: str
+) -> None:
     """A name of the web that leads to this machine (DNS rebinding) is no caller of this machine."""
     with wired_to(redis_server, tmp_path) as wired, serving(wired, free_port()) as url:
         answer = httpx.get(f"{url}/collections/default.atom", headers={"Host": host})

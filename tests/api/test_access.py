@@ -48,7 +48,7 @@ def came_to(answer: httpx.Response) -> tuple[int, str]:
         "Bearer fct_" + "a" * 99_9,
     ],
 )
-def test_no_token_of_ours_is_no_token(public: Callers, shown: str | None) -> None:
+def test_an_unknown_token_gets_401(public: Callers, shown: str | None) -> None:
     public.token("admin")
     answer = public.client().get("/feeds", headers={} if shown is None else {"Authorization": shown})
     status, code = came_to(answer)
@@ -102,7 +102,7 @@ OPEN = {"/healthz", "/readyz", "/websub/{token}", "/rsscloud/{token}", "/docs", 
 }
 
 
-def test_each_route_is_open_by_name_or_asks_who_comes(public: Callers) -> None:
+def test_each_route_is_listed_as_open_or_requires_a_token(public: Callers) -> None:
     """Pages too, which no document lists; what changes something asks for more than `read`."""
     stranger, reader = public.client(), public.having("read")
     routers = (*app.OPEN, *app.ROUTERS, *app.PAGES)
@@ -173,11 +173,11 @@ def test_whoever_is_on_this_machine_needs_none(local: Callers, host: str) -> Non
         {"X-Forwarded-Proto": "https"},
     ],
 )
-def test_what_comes_from_elsewhere_through_this_machine_does(local: Callers, headers: dict[str, str]) -> None:
+def test_a_request_that_another_machine_forwards_needs_a_token(local: Callers, headers: dict[str, str]) -> None:
     assert came_to(local.client().get("/feeds", headers=headers)) == (401, "token_missing")
 
 
-def test_a_wrong_token_is_no_way_in_there_either(local: Callers) -> None:
+def test_a_wrong_token_is_refused_on_this_machine_too(local: Callers) -> None:
     assert came_to(local.client(Authorization="Bearer x").get("/feeds")) == (401, "token_unknown")
 
 
@@ -211,7 +211,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize("headers", ELSEWHERE)
-def test_what_a_browser_sends_for_another_site_changes_nothing(
+def test_a_cross_site_request_of_a_browser_changes_nothing(
     public: Callers, local: Callers, headers: dict[str, str]
 ) -> None:
     cookie = public.client(Cookie=f"{COOKIE}={public.token('write')}")
@@ -221,7 +221,7 @@ def test_what_a_browser_sends_for_another_site_changes_nothing(
     assert public.wired.registry.count() == local.wired.registry.count() == 0
 
 
-def test_a_cookie_must_say_where_it_comes_from_to_change_anything(public: Callers) -> None:
+def test_a_cookie_changes_something_only_with_an_origin_of_this_server(public: Callers) -> None:
     client = public.client(Cookie=f"{COOKIE}={public.token('write')}")
     body = {"url": "https://news.example/feed"}
     assert came_to(client.post("/feeds", json=body)) == (403, "cross_site")
@@ -230,7 +230,7 @@ def test_a_cookie_must_say_where_it_comes_from_to_change_anything(public: Caller
     assert client.post("/feeds", json=body, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
 
-def test_no_other_site_may_read_it(public: Callers) -> None:
+def test_no_other_site_may_read_a_response(public: Callers) -> None:
     client = public.having("read")
     answer = client.get("/feeds", headers={"Origin": "https://evil.example"})
     assert not [name for name in answer.headers if name.startswith("access-control-")]

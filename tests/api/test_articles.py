@@ -37,7 +37,7 @@ def fits(content: Any, schema: dict[str, Any]) -> bool:
     return not list(Draft202012Validator(whole).iter_errors(content))
 
 
-def test_an_article_is_told_whole(reader: Reader, client: httpx.Client) -> None:
+def test_an_article_is_returned_with_all_its_fields(reader: Reader, client: httpx.Client) -> None:
     uid = read(reader, "a.paper.test/1", category="c", title=HOSTILE)
     answer = client.get(f"/articles/{uid}")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
@@ -55,7 +55,7 @@ def test_a_loser_leads_to_its_winner(reader: Reader, client: httpx.Client) -> No
     assert found["sightings"] == ["http://b.paper.test/1"]
 
 
-def test_what_is_not_there(reader: Reader, client: httpx.Client) -> None:
+def test_a_failed_or_unknown_article_is_not_found(reader: Reader, client: httpx.Client) -> None:
     reader.fail("http://a.paper.test/1")
     for uid, status, code in (
         (url_uid("http://a.paper.test/1"), 404, "article_failed"),
@@ -126,7 +126,7 @@ def test_a_cursor_that_was_not_given(client: httpx.Client, cursor: str) -> None:
      "since=1795825985", "since=2026-13-01T00:00:00Z", "since=yesterday", "since=1e999", "host=",
      "category=", "language=" + "e" * 36, "cursor=" + "a" * 201],
 )  # fmt: skip
-def test_what_cannot_be_meant(client: httpx.Client, query: str) -> None:
+def test_a_bad_filter_of_articles_is_refused(client: httpx.Client, query: str) -> None:
     answer = client.get(f"/articles?{query}")
     assert answer.status_code == 422
 
@@ -172,6 +172,6 @@ def test_articles_are_found_by_their_words(reader: Reader, client: httpx.Client)
         ("source=a", "search_empty"),
     ],
 )
-def test_a_search_that_cannot_be_made_says_why(client: httpx.Client, query: str, code: str) -> None:
+def test_a_search_that_cannot_be_made_is_refused_with_its_reason(client: httpx.Client, query: str, code: str) -> None:
     answer = client.get(f"/articles?{query}")
     assert (answer.status_code, answer.json()["code"]) == (400, code)

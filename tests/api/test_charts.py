@@ -21,7 +21,7 @@ def test_an_axis_ends_at_a_round_number(value: float, expected: float) -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=4), max_size=30))
-def test_bars_stand_side_by_side_and_pieces_one_on_the_other(values: list[list[int]]) -> None:
+def test_bars_stand_side_by_side_and_their_pieces_are_stacked(values: list[list[int]]) -> None:
     chart = stack(values)
     assert len(chart.bars) == len(values)
     right = 0.0
@@ -39,7 +39,7 @@ def test_bars_stand_side_by_side_and_pieces_one_on_the_other(values: list[list[i
 
 
 @pytest.mark.parametrize(("highest", "top"), [(0, 60), (60, 60), (61, 3600), (3601, 4000)])
-def test_an_axis_may_end_where_it_is_told(highest: float, top: float) -> None:
+def test_an_axis_ends_at_a_configured_step(highest: float, top: float) -> None:
     assert stack([[highest]], (60, 3600)).top == top
 
 
@@ -70,7 +70,7 @@ def test_bands_are_powers_of_ten() -> None:
     assert bands([]) == []
 
 
-def test_points_of_one_cell_are_one_dot() -> None:
+def test_points_of_a_cell_become_a_single_dot() -> None:
     (dot,) = cloud([(10, 700.0)] * 9, STEPS).dots
     assert (dot.number, dot.radius) == (9, 10.5)
 

@@ -82,7 +82,7 @@ def test_names_that_are_none(client: httpx.Client, name: Any) -> None:
     assert client.post("/collections", json={"name": name}).status_code == 422
 
 
-def test_a_list_shows_what_waits_too(reader: Reader, client: httpx.Client) -> None:
+def test_a_collection_shows_pending_pages_too(reader: Reader, client: httpx.Client) -> None:
     hold(reader, client, 1)
     client.post("/media/from_url", json={"url": url(2)})
     answer = client.get("/collections/default").json()
@@ -147,7 +147,7 @@ def test_a_feed_has_its_articles_when_their_own_time_is_over(
 
 
 @pytest.mark.parametrize("form", ["", ".atom", ".json"])
-def test_an_empty_one(client: httpx.Client, form: str) -> None:
+def test_an_empty_collection_is_an_empty_feed(client: httpx.Client, form: str) -> None:
     answer = client.get(f"/collections/default{form}")
     assert answer.status_code == 200
     assert client.get(f"/collections/none{form}").json()["code"] == "collection_unknown"
@@ -155,7 +155,7 @@ def test_an_empty_one(client: httpx.Client, form: str) -> None:
         assert parse(answer.content, url=str(answer.url)).entries == ()
 
 
-def test_what_a_caller_writes_stays_a_value(client: httpx.Client) -> None:
+def test_a_hostile_query_is_refused_or_escaped(client: httpx.Client) -> None:
     hostile = 'x="><script>&limit=2&y=>; rel="evil"'
     refused = client.get(f"/collections/default.atom?{hostile}")
     assert (refused.status_code, refused.json()["code"]) == (422, "unknown_parameter")
@@ -166,7 +166,7 @@ def test_what_a_caller_writes_stays_a_value(client: httpx.Client) -> None:
     assert parse(answer.content, url=str(answer.url)).self_url == answer.links["self"]["url"]
 
 
-def test_all_pages_are_of_one_feed_which_is_its_callers(reader: Reader, client: httpx.Client) -> None:
+def test_pages_of_a_collection_have_the_feed_id_of_their_actor(reader: Reader, client: httpx.Client) -> None:
     token, _ = tokens.create(reader.wired.tokens, "bob", "read", reader.wired.now())
     own, page, bobs = (
         client.get(f"/collections/default.atom{query}", headers=headers)
@@ -177,7 +177,9 @@ def test_all_pages_are_of_one_feed_which_is_its_callers(reader: Reader, client: 
     assert ids[2] == f"{client.base_url}/collections/default.atom#bob"
 
 
-def test_others_reach_it_at_its_public_address(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_links_of_a_collection_start_at_the_public_url(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path
+) -> None:
     with wired_to(redis_server, tmp_path, FEEDCRAWL_PUBLIC_URL="https://crawl.example/base/") as wired:
         with serving(wired, free_port()) as served:
             answer = httpx.get(f"{served}/collections/default.atom")

@@ -60,7 +60,7 @@ def news(client: httpx.Client) -> str:
     return f"/feeds/{found['id']}"
 
 
-def test_a_page_has_given_way_to_its_feed(client: httpx.Client, news: str) -> None:
+def test_a_page_is_replaced_by_its_feed(client: httpx.Client, news: str) -> None:
     said = client.get(news).json()
     assert said["url"].endswith("news.test/feed") or "/feed" in said["url"]
     assert said["page"].rstrip("/") + "/feed" == said["url"]
@@ -82,14 +82,14 @@ def test_the_other_feeds_of_the_page_are_offered(client: httpx.Client, news: str
     assert f'name="url" value="{line["offered"][0]}"' not in page
 
 
-def test_its_journal_fits_what_is_published(client: httpx.Client, news: str) -> None:
+def test_a_journal_fits_its_published_schema(client: httpx.Client, news: str) -> None:
     lines = client.get(f"{news}/fetches").json()["fetches"]
     assert [line["new"] for line in lines if line.get("new")] == [1, 2]
     validator = Draft202012Validator(schemas.published(JournalLineRecord))
     assert not [error for line in lines for error in validator.iter_errors(line)]
 
 
-def test_why_it_is_polled_next(client: httpx.Client, news: str) -> None:
+def test_the_next_poll_of_a_feed_is_explained(client: httpx.Client, news: str) -> None:
     said = client.get(f"{news}/why").json()
     assert said["next_at"] > said["last_fetch_at"]
     assert said["interval_sec"] > 0
@@ -126,7 +126,7 @@ def test_entries_since_a_moment(client: httpx.Client, news: str) -> None:
     assert client.get("/entries", params={"since": "yesterday"}).status_code == 422
 
 
-def test_one_entry_by_its_uid(client: httpx.Client, news: str) -> None:
+def test_an_entry_is_found_by_its_uid(client: httpx.Client, news: str) -> None:
     (shared, _, own) = client.get(f"{news}/entries").json()["entries"]
     path = f"/entries/{quote(own['entry_uid'], safe='')}"
     said = client.get(path).json()
@@ -167,7 +167,7 @@ def test_metrics_of_the_fleet(client: httpx.Client) -> None:
     assert "feedcrawl_store_up 1.0" in text
 
 
-def test_an_archive_of_another_machine_says_so(
+def test_an_exchange_archived_on_another_machine_is_refused_with_its_name(
     crawled: tuple[World, httpx.Client], client: httpx.Client, news: str
 ) -> None:
     world, _ = crawled

@@ -54,7 +54,7 @@ def post(client: httpx.Client, path: str, **fields: str) -> httpx.Response:
 
 
 @pytest.mark.parametrize("path", [*PATHS, *(f"/?span={span}" for span in ("6h", "7d", "nonsense"))])
-def test_an_empty_fleet_says_that_it_is_empty(client: httpx.Client, path: str) -> None:
+def test_a_page_of_an_empty_fleet_shows_that_it_is_empty(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert 'class="empty"' in answer.text
@@ -97,7 +97,7 @@ def test_a_figure_with_a_caption_has_no_other_role(wired: Wiring, client: httpx.
     assert not [each for each in figures if "role=" in each]  # ARIA in HTML, figure
 
 
-def test_feeds_are_found_by_a_part_of_what_is_said_of_them(wired: Wiring, client: httpx.Client) -> None:
+def test_feeds_are_found_by_a_part_of_their_url_title_or_category(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     assert client.get("/dashboard/feeds").text.count("<tr>") == 13
     for text, rows in (
@@ -116,7 +116,7 @@ def test_feeds_are_found_by_a_part_of_what_is_said_of_them(wired: Wiring, client
     assert failing.index("site5.") < failing.index("site6.")
 
 
-def test_a_feeds_page_says_why_it_is_polled_then(wired: Wiring, client: httpx.Client) -> None:
+def test_a_feeds_page_explains_its_next_poll(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     feed_id = ids(wired)["https://site5.example/feed"]
     page = client.get(f"/dashboard/feeds/{feed_id}").text
@@ -135,7 +135,7 @@ def test_poll_now_makes_a_feed_due(wired: Wiring, client: httpx.Client) -> None:
     assert wired.frontier.statistics().due == before + 1
 
 
-def test_a_migration_is_undone_once_it_is_confirmed(wired: Wiring, client: httpx.Client) -> None:
+def test_a_migration_is_undone_after_a_confirmation(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     path = f"/dashboard/feeds/{ids(wired)['https://site9.example/feed']}"
     assert "Migration" not in client.get(path).text
@@ -198,7 +198,7 @@ def test_a_feed_is_subscribed_edited_and_unsubscribed(wired: Wiring, client: htt
         ("{feed}/edit", {"priority": "11"}, "cannot be priority"),
     ],
 )
-def test_a_form_that_is_refused_says_why(
+def test_a_refused_form_shows_its_reason(
     wired: Wiring, client: httpx.Client, path: str, fields: dict[str, str], words: str
 ) -> None:
     seeded(wired)
@@ -254,7 +254,7 @@ def test_an_unknown_path_is_a_page_for_browsers_and_a_problem_for_programs(clien
     assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
 
 
-def test_what_is_usual_is_not_red(wired: Wiring, client: httpx.Client) -> None:
+def test_usual_reasons_are_not_marked_as_bad(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     page = client.get("/dashboard/dlq").text
     assert '<a class="tag" href="/dashboard/dlq?reason=http_404">' in page
@@ -307,7 +307,7 @@ def test_the_newest_letters_come_first_page_by_page(wired: Wiring, client: httpx
         assert found == list(expected)
 
 
-def test_what_comes_from_the_web_is_text(wired: Wiring, client: httpx.Client) -> None:
+def test_texts_of_publishers_are_escaped(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     for path in (
         *PATHS,
@@ -322,7 +322,7 @@ def test_what_comes_from_the_web_is_text(wired: Wiring, client: httpx.Client) ->
     assert HOSTILE
 
 
-def test_an_article_is_shown_in_a_frame_in_which_nothing_can_run(wired: Wiring, client: httpx.Client) -> None:
+def test_an_article_is_shown_in_a_sandboxed_frame(wired: Wiring, client: httpx.Client) -> None:
     uids = seeded(wired)
     page = client.get(f"/dashboard/articles/{uids[0]}").text
     frame = re.search(r"<iframe[^>]*>", page)
@@ -351,7 +351,7 @@ def test_every_page_carries_a_strict_policy(wired: Wiring, client: httpx.Client)
         assert (said["x-content-type-options"], said["cache-control"]) == ("nosniff", "no-store")
 
 
-def test_a_page_whose_store_is_away_says_so(tmp_path: Path) -> None:
+def test_a_page_without_its_store_shows_that_the_store_is_unreachable(tmp_path: Path) -> None:
     with running_redis() as url:
         wired = wiring(url, tmp_path)
         _ = wired.connection
@@ -378,7 +378,7 @@ def guarded(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Ite
     made.close()
 
 
-def test_a_token_opens_the_dashboard_and_a_lesser_one_changes_nothing(guarded: tuple[Wiring, httpx.Client]) -> None:
+def test_a_token_opens_the_dashboard_and_a_read_token_changes_nothing(guarded: tuple[Wiring, httpx.Client]) -> None:
     wired, client = guarded
     seeded(wired)
     assert client.get("/dashboard/feeds?q=a").headers["location"] == "/login?next=%2Fdashboard%2Ffeeds%3Fq%3Da"
@@ -430,7 +430,7 @@ def test_forms_of_other_sites_are_refused(guarded: tuple[Wiring, httpx.Client]) 
     assert wired.dead_letters.count() == 1
 
 
-def test_pages_stay_quick_while_a_store_holds_much(wired: Wiring, client: httpx.Client) -> None:
+def test_pages_stay_quick_with_a_large_store(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired, feeds=3000)
     for path in (
         "/",

@@ -142,7 +142,7 @@ def with_scripts(route: Route) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), JUDGED)
-def test_axe_finds_nothing_that_keeps_anybody_out(site, browser, width: int, scheme: str) -> None:
+def test_axe_finds_no_violation(site, browser, width: int, scheme: str) -> None:
     base, _, paths = site
     found = []
     with Visit(browser, base, width, scheme) as visit:
@@ -165,7 +165,7 @@ def test_axe_finds_nothing_that_keeps_anybody_out(site, browser, width: int, sch
 
 
 @pytest.mark.parametrize("name", ["overview", "feeds", "feed", "article", "tasks", "letters", "login"])
-def test_the_keyboard_reaches_all_in_order_and_shows_where_it_is(site, browser, name: str) -> None:
+def test_the_keyboard_reaches_each_control_in_order_with_a_visible_focus(site, browser, name: str) -> None:
     base, _, paths = site
     with Visit(browser, base, 1280, "light") as visit:
         page = visit.open(paths[name])

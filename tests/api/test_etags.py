@@ -16,7 +16,7 @@ def client(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
 
 
 @pytest.mark.parametrize("path", ["/feeds", "/sources", "/frontier/urls", "/opml", "/entries", "/collections"])
-def test_what_is_known_is_not_sent_again(client: httpx.Client, path: str) -> None:
+def test_a_known_etag_gets_304_without_a_body(client: httpx.Client, path: str) -> None:
     first = client.get(path)
     assert first.headers["etag"].startswith('"')
     assert first.headers["cache-control"] == "private, no-cache"
@@ -26,7 +26,7 @@ def test_what_is_known_is_not_sent_again(client: httpx.Client, path: str) -> Non
     assert not {"content-type", "content-length"} & set(second.headers)
 
 
-def test_what_has_changed_has_another(client: httpx.Client) -> None:
+def test_a_changed_list_has_another_etag(client: httpx.Client) -> None:
     first = client.get("/feeds")
     client.post("/feeds", json={"url": "https://news.example/feed"})
     second = client.get("/feeds", headers={"If-None-Match": first.headers["etag"]})
@@ -34,7 +34,7 @@ def test_what_has_changed_has_another(client: httpx.Client) -> None:
     assert second.headers["etag"] != first.headers["etag"]
 
 
-def test_problems_and_what_is_written_have_none(client: httpx.Client) -> None:
+def test_problems_and_responses_to_writes_have_no_etag(client: httpx.Client) -> None:
     assert "etag" not in client.get("/feeds?limit=0").headers
     assert "etag" not in client.post("/feeds", json={"url": "https://news.example/feed"}).headers
 

@@ -56,14 +56,14 @@ def test_pages_as_ndjson(wired: Wiring, client: httpx.Client) -> None:
     ("query", "code"), [("after=x", "bad_cursor"), ("limit=0", "bad_limit"), ("types=weather", "unknown_type")]
 )
 @pytest.mark.parametrize("accept", ["*/*", "text/event-stream"])
-def test_what_cannot_be_meant_is_a_problem(client: httpx.Client, query: str, code: str, accept: str) -> None:
+def test_a_bad_parameter_of_events_is_a_problem(client: httpx.Client, query: str, code: str, accept: str) -> None:
     if code == "bad_limit":  # a stream has none
         accept = "*/*"
     answer = client.get(f"/events?{query}", headers={"Accept": accept})
     assert (answer.status_code, answer.json()["code"]) == (400, code)
 
 
-def test_a_stream_tells_what_is_there_and_what_comes(wired: Wiring, client: httpx.Client) -> None:
+def test_a_stream_sends_stored_events_and_later_events(wired: Wiring, client: httpx.Client) -> None:
     cursors = tell(wired, "a", "b")
     headers = {"Accept": "text/event-stream", "Last-Event-ID": cursors[0]}
     with client.stream("GET", "/events", headers=headers) as answer:
@@ -76,7 +76,7 @@ def test_a_stream_tells_what_is_there_and_what_comes(wired: Wiring, client: http
         assert next(line for line in lines if line.startswith("id: ")) == f"id: {later}"
 
 
-def test_beyond_this_machine_it_asks_for_a_token(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_events_need_a_token_beyond_this_machine(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
     own = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_API_HOST": "0.0.0.0"}
     wired = Wiring(Settings(from_environment({}) | own))
     with serving(wired, free_port()) as url:
@@ -112,7 +112,7 @@ async def statuses(urls: list[tuple[str, dict[str, str]]], while_open: Callable[
     return found
 
 
-def test_of_many_streams_at_once_so_many_are_open_and_each_caller_has_a_share(
+def test_streams_are_limited_in_total_and_per_caller(
     redis_server: str, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(route, "MAX_STREAMS", 6)

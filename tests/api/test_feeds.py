@@ -56,14 +56,14 @@ SPELLINGS += ["https://news.example/./feed.xml", "https://news.example:443/feed.
 
 
 @pytest.mark.parametrize("url", SPELLINGS)
-def test_a_feed_is_one_however_it_is_spelled(client: httpx.Client, url: str) -> None:
+def test_spellings_of_a_url_are_the_same_feed(client: httpx.Client, url: str) -> None:
     first = client.post("/feeds", json={"url": URL, "categories": ["a"]})
     again = client.post("/feeds", json={"url": url, "categories": ["b"]})
     assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
     assert again.json()["categories"] == ["a", "b"]
 
 
-def test_a_feed_is_one_whoever_comes_at_the_same_time(local: Callers, client: httpx.Client) -> None:
+def test_spellings_that_are_subscribed_at_once_are_the_same_feed(local: Callers, client: httpx.Client) -> None:
     ids: list[str] = []
 
     def subscribe() -> None:
@@ -90,16 +90,14 @@ def test_a_feed_is_one_whoever_comes_at_the_same_time(local: Callers, client: ht
         ("http://", "url_malformed"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_and_nothing_is_kept(
-    local: Callers, client: httpx.Client, url: str, code: str
-) -> None:
+def test_an_unusable_url_is_refused_and_not_stored(local: Callers, client: httpx.Client, url: str, code: str) -> None:
     answer = client.post("/feeds", json={"url": url})
     assert answer.status_code in (400, 422)
     assert answer.json()["code"] == code or code == "url_malformed"
     assert local.wired.registry.count() == 0
 
 
-def test_there_is_room_for_so_many(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_the_number_of_feeds_is_limited(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
     with callers(redis_server, tmp_path, API_MAX_FEEDS=2) as local:
         client = local.client()
         assert client.post("/opml", content="http://a.example/1\nhttp://a.example/2\n").status_code == 200
@@ -108,7 +106,7 @@ def test_there_is_room_for_so_many(redis_server: str, redis_client: redis.Redis,
         assert local.wired.registry.count() == 2
 
 
-def test_a_feed_is_changed_in_what_is_named_alone(local: Callers, client: httpx.Client) -> None:
+def test_only_the_named_fields_of_a_feed_change(local: Callers, client: httpx.Client) -> None:
     feed = client.post("/feeds", json={"url": URL, "categories": ["a"], "title": "News", "priority": 9}).json()
     path = f"/feeds/{feed['id']}"
     changed = client.patch(path, json={"fixed_interval_sec": 3600, "push_only": True}).json()
@@ -121,7 +119,7 @@ def test_a_feed_is_changed_in_what_is_named_alone(local: Callers, client: httpx.
     assert client.patch(path, json={}).status_code == 200
 
 
-def test_settings_of_one_feed(local: Callers, client: httpx.Client) -> None:
+def test_settings_of_a_feed(local: Callers, client: httpx.Client) -> None:
     said = {"paused": True, "entries_only": True, "user_agent": "Reader/1.0", "keep_rules": "title=a\nurl=b"}
     feed = client.post("/feeds", json={"url": URL, **said}).json()
     assert {name: feed[name] for name in said} == said
@@ -133,7 +131,7 @@ def test_settings_of_one_feed(local: Callers, client: httpx.Client) -> None:
         assert client.patch(path, json=body).status_code == 422
 
 
-def test_no_answer_has_the_headers_of_a_private_feed(local: Callers, client: httpx.Client) -> None:
+def test_no_response_shows_the_headers_of_a_private_feed(local: Callers, client: httpx.Client) -> None:
     headers = {"X-Token": "t0p5ecret", "Cookie": "a=t0p5ecret"}
     url = URL.replace("://", "://ann:t0p5ecret@")
     asked = client.post("/feeds", json={"url": url, "headers": headers}, headers={"Idempotency-Key": "one"})
@@ -163,7 +161,7 @@ def test_a_feed_moves(client: httpx.Client) -> None:
     assert client.post("/feeds", json={"url": URL}).json()["id"] == feed["id"]
 
 
-def test_a_feed_is_due_when_it_is_asked_for(local: Callers, client: httpx.Client) -> None:
+def test_a_requested_poll_makes_the_feed_due(local: Callers, client: httpx.Client) -> None:
     feed = client.post("/feeds", json={"url": URL}).json()
     (lease,) = local.wired.frontier.take(9).leases
     polls = local.wired.registry.load([feed["id"]])[feed["id"]].polls
@@ -241,7 +239,7 @@ def test_all_feeds_come_a_page_at_a_time(client: httpx.Client, limit: int) -> No
     assert len(found) < 1.2 * len(urls)  # few come twice
 
 
-def test_feeds_by_what_they_are(local: Callers, client: httpx.Client) -> None:
+def test_feeds_are_filtered(local: Callers, client: httpx.Client) -> None:
     for url, category in (("http://a.example/1", "x"), ("http://a.example/2", "y"), ("http://b.example/1", "y")):
         client.post("/feeds", json={"url": url, "categories": [category]})
     assert sorted(walked(client, category="y")) == ["http://a.example/2", "http://b.example/1"]
@@ -252,7 +250,7 @@ def test_feeds_by_what_they_are(local: Callers, client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["cursor=x", "cursor=WzAsIngiXQ", "cursor=Wzk5LCIwOiJd", "cursor=" + "A" * 200])
-def test_a_cursor_is_one_of_ours(client: httpx.Client, query: str) -> None:
+def test_a_foreign_cursor_is_refused(client: httpx.Client, query: str) -> None:
     assert reason(client.get(f"/feeds?{query}")) == (400, "bad_cursor")
 
 
@@ -300,14 +298,14 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_no_list_is_refused(client: httpx.Client, name: str) -> None:
+def test_a_document_that_is_no_list_is_refused(client: httpx.Client, name: str) -> None:
     answer = client.post("/opml", content=HOSTILE[name])
     assert answer.status_code == 400
     assert answer.json()["code"] in ("not_a_list", "empty_list")
     assert "root:" not in answer.text
 
 
-def test_entries_say_what_has_become_of_their_files(local: Callers, client: httpx.Client) -> None:
+def test_entries_show_the_states_of_their_files(local: Callers, client: httpx.Client) -> None:
     url, feed_id = "http://files.example/a.mp3", client.post("/feeds", json={"url": URL}).json()["id"]
     link = {"url": url, "role": "enclosure", **state("pending")}
     at = local.wired.now()

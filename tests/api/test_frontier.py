@@ -40,7 +40,7 @@ def test_pages_are_queued_as_articles_each_by_itself(local: Callers, client: htt
     assert (task.kind, task.origin, task.category, task.priority) == ("article", "manual", "c", 8)
 
 
-def test_what_is_known_is_told_and_comes_again_if_asked(local: Callers, client: httpx.Client) -> None:
+def test_a_known_url_is_reported_and_queued_again_on_request(local: Callers, client: httpx.Client) -> None:
     assert client.post("/frontier/urls", json={"urls": [A]}).json()["urls"][0]["answer"] == "queued"
     assert client.post("/frontier/urls", json={"urls": [A]}).json()["urls"][0]["answer"] == "pending"
     assert client.post("/frontier/urls", json={"urls": [A], "priority": 9}).json()["urls"][0]["answer"] == "raised"
@@ -82,7 +82,7 @@ def test_figures(client: httpx.Client) -> None:
     assert (said["leased"], said["due"]) == (0, 1)
 
 
-def test_tasks_by_what_they_are(local: Callers, client: httpx.Client) -> None:
+def test_tasks_are_filtered(local: Callers, client: httpx.Client) -> None:
     client.post("/frontier/urls", json={"urls": [A, B]})
     client.post("/feeds", json={"url": "https://a.example/feed"})
     (lease,) = [each for each in local.wired.frontier.take(9, lanes=["page"]).leases if each.task.url == B]
@@ -114,13 +114,13 @@ def test_all_tasks_come_a_page_at_a_time(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "WzAsIi0xIl0", "WzAsIngiXQ"])
-def test_a_cursor_is_one_of_ours(client: httpx.Client, cursor: str) -> None:
+def test_a_foreign_cursor_is_refused(client: httpx.Client, cursor: str) -> None:
     answer = client.get("/frontier/urls", params={"cursor": cursor})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_cursor")
     assert client.get("/entries", params={"cursor": cursor}).json()["code"] == "bad_cursor"
 
 
-def test_a_host_says_what_its_tasks_wait_for(local: Callers, client: httpx.Client) -> None:
+def test_a_host_shows_the_reason_why_its_tasks_wait(local: Callers, client: httpx.Client) -> None:
     client.post("/frontier/urls", json={"urls": [A]})
     assert local.wired.frontier.take(1).leases
     said = client.get("/frontier/hosts/A.example").json()

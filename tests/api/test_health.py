@@ -25,7 +25,7 @@ def away(tmp_path: Path) -> Iterator[httpx.Client]:
     wired.close()
 
 
-def test_a_process_whose_store_is_away_lives_and_says_so(away: httpx.Client) -> None:
+def test_a_process_without_its_store_is_alive_and_not_ready(away: httpx.Client) -> None:
     assert away.get("/healthz").json() == {"status": "ok"}
     for path in ("/readyz", "/websub/" + "A" * 64):
         answer = away.get(path)
@@ -38,7 +38,7 @@ def test_a_process_whose_store_is_away_lives_and_says_so(away: httpx.Client) -> 
         assert said["detail"]
 
 
-def test_it_is_ready_when_its_store_is(redis_server: str, redis_client: object, tmp_path: Path) -> None:
+def test_the_api_is_ready_when_its_store_is(redis_server: str, redis_client: object, tmp_path: Path) -> None:
     given = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path)}
     wired = Wiring(Settings(from_environment({}) | given))
     with serving(wired, free_port()) as url:

@@ -22,7 +22,7 @@ def public(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
         yield made
 
 
-def test_the_answer_is_kept_with_status_and_place(public: Callers) -> None:
+def test_a_repeated_response_has_its_status_and_location(public: Callers) -> None:
     client = public.having("write")
     first = client.post("/feeds", json=FEED, headers=KEY)
     again = client.post("/feeds", json=FEED, headers=KEY)
@@ -34,7 +34,7 @@ def test_the_answer_is_kept_with_status_and_place(public: Callers) -> None:
     assert client.post("/feeds", json=FEED).status_code == 200  # without the key it is another request
 
 
-def test_what_was_done_is_not_done_again(public: Callers) -> None:
+def test_a_repeated_request_has_no_second_effect(public: Callers) -> None:
     client = public.having("write")
     answers = [client.post("/feeds", json=FEED, headers=KEY) for _ in range(2)]
     feed_id = answers[0].json()["id"]
@@ -58,14 +58,14 @@ def test_a_key_is_of_its_caller_and_its_path(public: Callers) -> None:
     assert ada.post("/feeds", json=FEED, headers=KEY).status_code == 201
 
 
-def test_a_revoked_token_is_told_nothing_of_it(public: Callers) -> None:
+def test_a_revoked_token_gets_no_cached_response(public: Callers) -> None:
     client = public.having("write")
     client.post("/feeds", json=FEED, headers=KEY)
     public.wired.tokens.drop(public.wired.tokens.all()[0].id)
     assert client.post("/feeds", json=FEED, headers=KEY).status_code == 401
 
 
-def test_a_refusal_of_the_request_itself_is_kept_and_one_of_its_time_is_not(public: Callers) -> None:
+def test_a_refusal_of_the_request_is_cached_and_a_temporary_refusal_is_not(public: Callers) -> None:
     client, reader = public.having("write"), public.having("read")
     bad = {"url": "http://127.0.0.1/"}
     assert [client.post("/feeds", json=bad, headers=KEY).status_code for _ in range(2)] == [422, 422]
@@ -74,7 +74,9 @@ def test_a_refusal_of_the_request_itself_is_kept_and_one_of_its_time_is_not(publ
     assert client.post("/feeds", json=FEED, headers=other).status_code == 201  # of the same actor
 
 
-def test_one_that_is_under_way_is_not_begun_again(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_whose_key_is_in_progress_is_not_begun_again(
+    public: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held, may_end = threading.Event(), threading.Event()
     keep = CachedResponses.keep
 
@@ -109,7 +111,7 @@ def test_others_methods_have_none(public: Callers) -> None:
     assert not public.wired.client.keys("fc:*answer:*")
 
 
-def test_no_answer_fills_the_store(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_response_is_not_cached(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency, "MAX_BYTES", 1000)
     client = public.having("write")
     for count, kept in ((20, None), (1, "true")):

@@ -56,7 +56,7 @@ def test_a_page_from_its_url_to_its_text(reader: Reader, client: httpx.Client) -
     assert (again["processing_status"], again["ingest_enqueued"]) == ("ready_for_reading", False)
 
 
-def test_a_loser_says_whose_article_it_is(reader: Reader, client: httpx.Client) -> None:
+def test_a_merged_page_record_names_the_record_of_its_article(reader: Reader, client: httpx.Client) -> None:
     reader.read(A, TEXT)
     submit(client, B)
     reader.read(B, TEXT)
@@ -69,7 +69,7 @@ def test_a_loser_says_whose_article_it_is(reader: Reader, client: httpx.Client) 
     assert [each["media_id"] for each in held] == [media_id(url_uid(A))]
 
 
-def test_what_failed_says_why_and_is_tried_again(reader: Reader, client: httpx.Client) -> None:
+def test_a_failed_page_shows_its_reason_and_is_retried(reader: Reader, client: httpx.Client) -> None:
     submit(client, A)
     reader.fail(A)
     found = get(client, A)
@@ -83,7 +83,7 @@ def test_what_failed_says_why_and_is_tried_again(reader: Reader, client: httpx.C
 
 
 @pytest.mark.parametrize("url", [A, B])
-def test_what_cannot_be_tried_again(reader: Reader, client: httpx.Client, url: str) -> None:
+def test_a_ready_or_merged_page_cannot_be_retried(reader: Reader, client: httpx.Client, url: str) -> None:
     reader.read(A, TEXT)
     submit(client, B)
     reader.read(B, TEXT)
@@ -100,7 +100,7 @@ def test_records_that_there_are_not(client: httpx.Client, method: str) -> None:
     assert client.request(method, target.replace(media_id("none"), "..%2fx")).status_code in (404, 422)
 
 
-def test_fifty_spellings_of_a_url_are_one_record(reader: Reader, client: httpx.Client) -> None:
+def test_fifty_spellings_of_a_url_are_a_single_record(reader: Reader, client: httpx.Client) -> None:
     spellings = [f"HTTP://A.paper.TEST:80/./1?utm_source={n}#{n}" for n in range(50)]
     assert {submit(client, url)["media_id"] for url in spellings} == {media_id(url_uid(A))}
     assert reader.wired.frontier.counts()["pending:article"] == 1

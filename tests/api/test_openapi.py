@@ -50,7 +50,7 @@ def served(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
 
 
 @pytest.mark.slow
-def test_no_request_surprises_it(served: tuple[str, str], tmp_path: Path) -> None:
+def test_schemathesis_finds_no_failure(served: tuple[str, str], tmp_path: Path) -> None:
     url, token = served
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"]
     command += ["-H", f"Authorization: Bearer {token}", "--max-examples", str(EXAMPLES), "--generation-deterministic"]

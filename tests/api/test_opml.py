@@ -37,7 +37,7 @@ def followed(client: httpx.Client, path: str) -> list[dict[str, Any]]:
     return seen
 
 
-def test_a_short_list_is_answered_when_it_is_done(local: Callers) -> None:
+def test_a_short_list_is_answered_when_all_its_feeds_are_subscribed(local: Callers) -> None:
     came = local.client().post("/opml", content=lines(19, "http://127.1/"))
     assert came.status_code == 200
     assert (len(came.json()["ids"]), came.json()["refused"][0]["code"]) == (19, "address_refused")
@@ -72,7 +72,7 @@ def test_a_list_has_an_end(redis_server: str, redis_client: redis.Redis, tmp_pat
         assert (len(came["ids"]), came["left_out"]) == (90, 5)
 
 
-def test_what_is_no_list_is_told_at_once(local: Callers) -> None:
+def test_a_document_that_is_no_list_is_refused_at_once(local: Callers) -> None:
     answer = local.client().post("/opml", content=b"<opml></opml>")
     assert (answer.status_code, answer.json()["code"]) == (400, "empty_list")
 
@@ -82,7 +82,7 @@ def test_an_unknown_import_is_not_found(local: Callers) -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "import_unknown")
 
 
-def test_each_export_has_what_was_there_when_it_was_asked_for(local: Callers) -> None:
+def test_each_export_has_the_feeds_of_the_moment_of_its_request(local: Callers) -> None:
     client = local.client()
     for number in range(5):
         client.post("/feeds", json={"url": f"http://a.example/{number}"})

@@ -62,7 +62,7 @@ def test_times_from_now(seconds: float, expected: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", 0, "yesterday", float(10**18)])
-def test_what_is_no_moment_is_a_dash(value: object) -> None:
+def test_a_missing_or_bad_moment_is_shown_as_a_dash(value: object) -> None:
     assert templates.ago(value, NOW) == "–"  # type: ignore[arg-type]
 
 
@@ -89,12 +89,12 @@ def test_shares(part: float, whole: float, expected: str) -> None:
     assert templates.share(part, whole) == expected
 
 
-def test_a_text_is_one_line_of_bounded_length() -> None:
+def test_a_text_is_shown_on_a_single_line_of_bounded_length() -> None:
     assert templates.short(" a\n\tb\u202e\x00c ") == "a b c"
     assert templates.short("x" * 500, 10) == "x" * 9 + "…"
 
 
-def test_pictures_give_way_to_what_they_say() -> None:
+def test_pictures_are_replaced_by_their_alt_texts() -> None:
     html = (
         '<p>a<img src="https://a.example/1.png" alt="x &gt; y &lt;b&gt; > z">b<img src="https://a.example/2.png">c</p>'
     )
@@ -106,6 +106,6 @@ def test_pictures_give_way_to_what_they_say() -> None:
     assert shown.startswith("<p>a<em>[x ")
 
 
-def test_a_query_has_what_says_something() -> None:
+def test_a_query_leaves_out_empty_parameters() -> None:
     assert templates.query(a="x&y", b=None, c="", d=0, e=2) == "?a=x%26y&e=2"
     assert templates.query() == ""

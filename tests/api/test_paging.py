@@ -39,7 +39,7 @@ def test_a_place_comes_back() -> None:
 
 
 @pytest.mark.parametrize("said", [[float("nan"), "a"], [float("inf"), "a"], [-float("inf"), "a"], [0.0, "\ud800"]])
-def test_what_no_store_can_order_is_no_place(said: list[Any]) -> None:
+def test_a_place_that_no_store_can_order_is_refused(said: list[Any]) -> None:
     with pytest.raises(Refusal, match="bad_cursor"):
         place_of(written(said))
 
@@ -54,7 +54,7 @@ def test_no_cursor_breaks_a_page(local: Callers, path: str) -> None:
         assert answer.status_code in (200, 400), said
 
 
-def test_a_cursor_of_the_dashboard_is_one_of_scan(local: Callers) -> None:
+def test_a_cursor_of_the_dashboard_is_a_cursor_of_scan(local: Callers) -> None:
     assert local.client().get(f"/dashboard/frontier/urls?cursor={'9' * 30}").status_code == 400
 
 

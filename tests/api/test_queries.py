@@ -46,14 +46,14 @@ def test_an_unknown_name_is_a_problem_that_names_the_nearest(local: Callers, pat
 
 
 @pytest.mark.parametrize("path", ["/feeds", "/opml?categories=a", "/dlq/replay?all=1"])
-def test_what_would_change_something_changes_nothing(local: Callers, path: str) -> None:
+def test_an_unknown_parameter_of_a_write_changes_nothing(local: Callers, path: str) -> None:
     path = path if "?" in path else f"{path}?url=http://a.example/"
     answer = local.client().post(path, json={"url": "http://a.example/", "all": True})
     assert (answer.status_code, answer.json()["code"]) == (422, "unknown_parameter")
     assert local.wired.registry.count() == 0
 
 
-def test_who_asks_is_told_before_what_is_asked(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_the_token_is_checked_before_the_query(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
     with callers(redis_server, tmp_path, API_HOST="0.0.0.0") as public:
         assert public.client().get("/feeds?bogus=1").status_code == 401
         assert public.having("read").get("/feeds?bogus=1").status_code == 422
@@ -65,7 +65,7 @@ def test_a_name_given_twice_is_a_problem(local: Callers) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/dashboard/feeds", "/dashboard/frontier/urls", "/login", "/docs"])
-def test_pages_say_so_in_a_page(local: Callers, path: str) -> None:
+def test_an_unknown_parameter_of_a_page_is_refused_in_a_page(local: Callers, path: str) -> None:
     answer = local.client().get(f"{path}?bogus=<b>")
     assert (answer.status_code, "unknown_parameter" in answer.text) == (422, True)
     assert "<b>" not in answer.text
@@ -75,9 +75,9 @@ def test_pages_say_so_in_a_page(local: Callers, path: str) -> None:
     "path",
     ["/feeds?category=a&failing=true&limit=1", "/opml?format=csv", "/dashboard/feeds?page=1", "/healthz?x=1", "/docs"],
 )
-def test_known_names_are_answered(local: Callers, path: str) -> None:
+def test_known_parameters_are_accepted(local: Callers, path: str) -> None:
     assert local.client().get(path).status_code == 200
 
 
-def test_a_name_of_any_length_is_told_in_a_sentence() -> None:
+def test_an_unknown_parameter_of_any_length_is_refused_in_a_short_sentence() -> None:
     assert len(unknown("x" * 4000, ["host", "limit"])) < 200

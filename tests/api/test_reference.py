@@ -24,7 +24,7 @@ def test_each_route_is_documented_under_a_tag_and_a_name_of_its_own(public: Call
     assert all(each.get("description") for each in operations)
 
 
-def test_people_read_it_without_anything_from_elsewhere(public: Callers) -> None:
+def test_the_reference_loads_nothing_from_other_servers(public: Callers) -> None:
     answer = public.client().get("/docs")
     assert answer.status_code == 200
     assert "default-src 'none'" in answer.headers["content-security-policy"]

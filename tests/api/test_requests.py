@@ -23,14 +23,14 @@ def test_a_request_keeps_its_name(local: Callers, path: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "x" * 65, "a b", "a\tb", "<b>", "a;b"])
-def test_what_cannot_be_a_name_is_replaced(local: Callers, given: str) -> None:
+def test_an_unusable_request_id_is_replaced(local: Callers, given: str) -> None:
     client = local.client()
     names = [client.get("/feeds", headers={"X-Request-ID": given}).headers["x-request-id"] for _ in range(2)]
     assert len(set(names)) == 2
     assert all(len(name) == 32 and name.isalnum() for name in names)
 
 
-def test_what_a_request_makes_has_its_name(local: Callers) -> None:
+def test_records_of_a_request_have_its_request_id(local: Callers) -> None:
     client = local.client(X_Request_ID="import-7")
     feed = client.post("/feeds", json={"url": "https://news.example/feed"}).json()
     assert feed["request_id"] == "import-7"
@@ -44,7 +44,7 @@ def test_what_a_request_makes_has_its_name(local: Callers) -> None:
     assert record.request_id == "import-7"
 
 
-def test_each_has_a_line_by_its_route_with_who_sent_it(local: Callers, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_request_is_logged_with_its_route_and_actor(local: Callers, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "feedcrawl.api.requests")
     client = local.having("read", "ada")
     client.get("/feeds/0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e?token=secret", headers={"X-Request-ID": "one"})
@@ -59,7 +59,7 @@ def test_each_has_a_line_by_its_route_with_who_sent_it(local: Callers, caplog: p
     assert "secret" not in str(lines).lower()
 
 
-def test_lines_that_are_written_on_the_way_have_its_name(
+def test_log_lines_of_a_request_have_its_request_id(
     local: Callers, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.handler.addFilter(WithRequestId())
@@ -71,7 +71,7 @@ def test_lines_that_are_written_on_the_way_have_its_name(
     assert vars(moved)["request_id"] == "mover"
 
 
-def test_a_failure_of_ours_is_a_problem_without_details(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_a_problem_without_details(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> None:
         raise RuntimeError("secret of ours")
 
@@ -111,11 +111,11 @@ def test_head_of_a_stream_ends_it(local: Callers) -> None:
         ("POST", "/", "GET, HEAD"),
     ],
 )
-def test_a_method_that_is_not_taken_is_told_which_are(local: Callers, method: str, path: str, allowed: str) -> None:
+def test_a_wrong_method_gets_405_with_the_allowed_methods(local: Callers, method: str, path: str, allowed: str) -> None:
     answer = local.client().request(method, path)
     assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
 @pytest.mark.parametrize("path", ["/articles/0000000000000000", "/none", "/feeds?limit=0"])
-def test_nobody_keeps_a_refusal(local: Callers, path: str) -> None:
+def test_a_refusal_is_not_stored_by_caches(local: Callers, path: str) -> None:
     assert local.client().get(path).headers["cache-control"] == "no-store"

@@ -65,7 +65,7 @@ def client(local: Callers) -> httpx.Client:
     return local.client()
 
 
-def test_sitemaps_are_listed_by_what_they_are(client: httpx.Client) -> None:
+def test_sitemaps_are_filtered(client: httpx.Client) -> None:
     def found(**query: str) -> set[str]:
         return {each["id"] for each in client.get("/sitemaps", params=query).json()["sitemaps"]}
 

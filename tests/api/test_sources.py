@@ -31,7 +31,7 @@ def client(local: Callers) -> httpx.Client:
     return local.client()
 
 
-def test_a_source_is_said_and_in_effect_at_once(local: Callers, client: httpx.Client) -> None:
+def test_a_stored_source_is_in_effect_at_once(local: Callers, client: httpx.Client) -> None:
     answer = client.put("/sources/news", json=NEWS)
     assert (answer.status_code, answer.json()) == (201, {"name": "news", **NEWS, "in_file": False})
     assert client.put("/sources/news", json=NEWS).status_code == 200
@@ -74,7 +74,7 @@ def test_a_name_in_the_file_is_the_files(client: httpx.Client) -> None:
         ({"base_url": "http://[::1]/"}, "address_refused"),
     ],
 )
-def test_what_is_no_source_is_refused_whole(
+def test_an_invalid_source_is_refused_whole(
     local: Callers, client: httpx.Client, entry: dict[str, object], code: str
 ) -> None:
     answer = client.put("/sources/news", json=entry)
@@ -83,7 +83,9 @@ def test_what_is_no_source_is_refused_whole(
     assert local.wired.registry.count() == 0
 
 
-def test_a_crawl_follows_what_is_said(local: Callers, client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crawl_follows_changes_of_stored_sources(
+    local: Callers, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wired = local.wired
     crawl = SourceBook(wired.config.sources, wired.stored_sources)
     monkeypatch.setattr(sources, "LOOK_SEC", 0)
@@ -112,7 +114,7 @@ def test_urls_of_a_source_have_its_settings_wherever_they_come_from(local: Calle
     assert client.get(f"/media/{media['media_id']}").json()["data"]["requested_url"] == "https://news.example/b/"
 
 
-def test_what_another_version_said_stops_no_crawl(local: Callers) -> None:
+def test_a_source_that_another_version_stored_stops_no_crawl(local: Callers) -> None:
     local.wired.stored_sources.put("odd", {"name": "odd", "hue": 1})
     local.wired.stored_sources.put("good", {"name": "good", "base_url": "https://good.example/"})
     found = SourceBook(local.wired.config.sources, local.wired.stored_sources).known

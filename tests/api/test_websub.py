@@ -73,7 +73,7 @@ def pushed(unverified: Pushed) -> Pushed:
     return unverified
 
 
-def test_the_challenge_of_what_was_asked_for_comes_back_as_text_once(unverified: Pushed) -> None:
+def test_the_challenge_of_a_requested_subscription_is_echoed_once(unverified: Pushed) -> None:
     answer = unverified.intent()
     assert (answer.status_code, answer.text) == (200, "4f3a")
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
@@ -94,7 +94,7 @@ def test_the_challenge_of_what_was_asked_for_comes_back_as_text_once(unverified:
         ({"path": "/websub/x"}, "unknown_callback"),
     ],
 )
-def test_nothing_else_is_verified_or_echoed(unverified: Pushed, said: dict[str, str], code: str) -> None:
+def test_no_other_verification_is_accepted_or_echoed(unverified: Pushed, said: dict[str, str], code: str) -> None:
     answer = unverified.intent(**said)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
@@ -105,7 +105,7 @@ def test_nothing_else_is_verified_or_echoed(unverified: Pushed, said: dict[str, 
     assert push.current is None
 
 
-def test_a_push_is_in_the_store_and_its_feed_due_when_it_is_answered(pushed: Pushed) -> None:
+def test_a_delivery_is_stored_and_its_feed_due_when_the_hub_is_answered(pushed: Pushed) -> None:
     (lease,) = pushed.wired.frontier.take(1).leases
     pushed.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
     assert pushed.post().status_code == 202
@@ -129,7 +129,7 @@ def test_a_push_is_in_the_store_and_its_feed_due_when_it_is_answered(pushed: Pus
         ("sha256", "sha256=0"),
     ],
 )
-def test_what_is_not_signed_as_it_must_be_is_answered_alike_and_ignored(
+def test_a_delivery_with_a_wrong_signature_is_answered_alike_and_ignored(
     pushed: Pushed, signatures: tuple[str, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
     named = [signature(pushed.secret, BODY, each) if each.isalnum() else each for each in signatures]
@@ -139,7 +139,7 @@ def test_what_is_not_signed_as_it_must_be_is_answered_alike_and_ignored(
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == ["push_ignored"]
 
 
-def test_a_push_before_the_verification_is_nobodys(unverified: Pushed) -> None:
+def test_a_delivery_before_the_verification_is_refused(unverified: Pushed) -> None:
     assert unverified.post().status_code == 404
     assert unverified.waiting == 0
 
@@ -151,7 +151,7 @@ def test_a_wrong_token_is_not_found(pushed: Pushed) -> None:
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown_callback")
 
 
-def test_of_a_strangers_delivery_nothing_is_read(pushed: Pushed) -> None:
+def test_a_body_of_a_delivery_with_an_unknown_token_is_not_read(pushed: Pushed) -> None:
     base = pushed.client.base_url
     with socket.create_connection((base.host, base.port), timeout=10) as connection:
         head = f"POST /websub/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_BYTES}\r\n\r\n"
@@ -181,7 +181,7 @@ def test_an_unsubscribed_feed_is_pushed_no_more(pushed: Pushed) -> None:
     assert (pushed.waiting, pushed.wired.pushes.count()) == (0, 0)
 
 
-def test_a_body_may_be_as_large_as_said_and_no_larger(pushed: Pushed) -> None:
+def test_a_delivery_has_a_largest_size(pushed: Pushed) -> None:
     whole = b"x" * MAX_BYTES
     assert pushed.post(whole).status_code == 202
     assert pushed.waiting == 1
@@ -192,7 +192,7 @@ def test_a_body_may_be_as_large_as_said_and_no_larger(pushed: Pushed) -> None:
     assert pushed.waiting == 1
 
 
-def test_what_is_encoded_is_not_what_was_signed(pushed: Pushed) -> None:
+def test_an_encoded_delivery_is_refused(pushed: Pushed) -> None:
     answer = pushed.post(Content_Encoding="gzip")
     assert (answer.status_code, answer.json()["code"]) == (415, "bad_encoding")
 
@@ -205,7 +205,7 @@ def test_a_replay_is_the_same_delivery(pushed: Pushed) -> None:
     assert pushed.waiting == 0
 
 
-def test_a_kill_before_the_answer_costs_nothing_when_the_hub_comes_again(pushed: Pushed) -> None:
+def test_a_delivery_repeated_after_a_kill_is_accepted(pushed: Pushed) -> None:
     (lease,) = pushed.wired.frontier.take(1).leases
     pushed.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
     pushed.wired.pushes.keep(pushed.feed_id, Delivery("", BODY), hashlib.sha256(BODY).hexdigest())
@@ -216,7 +216,7 @@ def test_a_kill_before_the_answer_costs_nothing_when_the_hub_comes_again(pushed:
     assert task[1].again == "delivery"
 
 
-def test_a_hub_is_asked_to_come_again_while_too_much_waits(pushed: Pushed) -> None:
+def test_a_hub_gets_503_while_too_many_deliveries_wait(pushed: Pushed) -> None:
     assert [pushed.post(BODY + bytes([n])).status_code for n in range(4)] == [202] * 4
     answer = pushed.post(BODY + b"more")
     assert (answer.status_code, answer.json()["code"]) == (503, "push_queue_full")
@@ -236,14 +236,14 @@ def test_pings_poll_once_a_minute(pushed: Pushed) -> None:
     assert not pushed.wired.frontier.take(1).leases  # the second ping waits for its minute
 
 
-def test_a_denial_ends_it_and_a_forged_one_does_not(pushed: Pushed) -> None:
+def test_a_denial_ends_the_subscription_and_a_forged_denial_does_not(pushed: Pushed) -> None:
     assert pushed.intent(mode="denied", topic="http://other.test/").status_code == 404
     assert pushed.post().status_code == 202
     assert pushed.intent(mode="denied").status_code == 200
     assert pushed.post(BODY + b"2").status_code == 404
 
 
-def test_the_callback_before_a_renewal_holds_a_while(pushed: Pushed) -> None:
+def test_the_callback_before_a_renewal_is_accepted_for_a_while(pushed: Pushed) -> None:
     before, secret = pushed.path, pushed.secret
     pushed.ask()
     assert pushed.path != before

@@ -79,7 +79,7 @@ def test_all_bodies_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
     asyncio.run(scenario())
 
 
-def test_one_address_has_so_many_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bodies_that_arrive_from_an_address_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "ARRIVING_OF_ONE", 3)
 
     async def scenario() -> None:
@@ -113,7 +113,9 @@ def test_the_largest_bodies_fit_whatever_the_limit_is(monkeypatch: pytest.Monkey
         (lambda: Sender().sends(b"x"), "too_slow"),
     ],
 )
-def test_what_is_refused_is_not_held(sender: Callable[[], Sender], code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_body_leaves_no_bytes_counted(
+    sender: Callable[[], Sender], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bodies, "BODY_SEC", 0.05)
 
     async def scenario() -> None:

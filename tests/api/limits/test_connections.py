@@ -49,7 +49,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(local: Callers, said: bytes
         assert time.monotonic() - began < 5
 
 
-def test_nor_one_that_drips(local: Callers) -> None:
+def test_a_head_that_drips_is_closed(local: Callers) -> None:
     with opened(local) as connection:
         with contextlib.suppress(ConnectionError):
             for taken in range(100):
@@ -70,7 +70,7 @@ def test_nor_the_head_of_a_later_request(local: Callers) -> None:
         assert time.monotonic() - began < 5
 
 
-def test_an_answer_may_take_longer(local: Callers) -> None:
+def test_a_response_may_take_longer_than_a_head(local: Callers) -> None:
     with local.client().stream("GET", "/events", headers={"Accept": "text/event-stream"}) as answer:
         lines = answer.iter_lines()
         assert next(lines) == ": alive"
@@ -97,7 +97,7 @@ def test_half_sent_requests_take_no_place_of_a_request(
         assert other.recv(65_536).startswith(b"HTTP/1.1 200")
 
 
-def test_an_answer_that_nobody_reads_is_not_kept_for_ever(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_that_no_client_reads_is_closed(local: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "UNREAD_SEC", 0.3)
     lost, end = threading.Event(), connections.Connection.connection_lost
 

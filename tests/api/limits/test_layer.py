@@ -52,7 +52,7 @@ def sent(public: Callers, head: str, pieces: list[bytes] | None = None) -> tuple
         return answer, taken
 
 
-def test_a_body_that_is_said_to_be_too_large_is_not_read(public: Callers) -> None:
+def test_a_body_with_a_too_large_content_length_is_not_read(public: Callers) -> None:
     head = (
         f"POST /feeds HTTP/1.1\nHost: a\nAuthorization: Bearer {public.token('write')}\nContent-Type: application/json"
     )
@@ -80,7 +80,7 @@ def test_a_strangers_body_is_not_read(public: Callers) -> None:
     assert b" 413 " in login
 
 
-def test_what_a_token_allows_is_told_after_the_body(public: Callers) -> None:
+def test_a_scope_is_checked_before_the_body_and_a_list_after_it(public: Callers) -> None:
     body = b"#" * 70_000
     assert code(public.having("read").post("/opml", content=body)) == (403, "scope_missing")
     assert code(public.having("write").post("/opml", content=body)) == (400, "empty_list")
@@ -117,14 +117,14 @@ BODIES: list[tuple[bytes, int, str]] = [
 
 
 @pytest.mark.parametrize("kind", ["Application/JSON", "application/JSON; charset=utf-8", "text/Json"])
-def test_a_type_is_json_however_it_is_spelled(public: Callers, kind: str) -> None:
+def test_a_json_body_is_parsed_whatever_the_spelling_of_its_type(public: Callers, kind: str) -> None:
     body = b'{"url": "https://a.example/", "url": "https://b.example/"}'
     answer = public.having("write").post("/feeds", content=body, headers={"Content-Type": kind})
     assert code(answer) == (400, "bad_json")
 
 
 @pytest.mark.parametrize(("body", "status", "reason"), BODIES)
-def test_what_cannot_be_meant_is_refused_fast(public: Callers, body: bytes, status: int, reason: str) -> None:
+def test_a_body_that_cannot_be_valid_is_refused_fast(public: Callers, body: bytes, status: int, reason: str) -> None:
     client = public.having("write")
     client.get("/feeds")
     began = time.thread_time()
@@ -168,7 +168,7 @@ def flood(client: httpx.Client, count: int, method: str = "GET", **details: Any)
     return [client.request(method, "/feeds", **details) for _ in range(count)]
 
 
-def test_too_many_requests_say_when_to_come_again(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_a_refusal_for_the_rate_has_a_retry_after(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
     with callers(redis_server, tmp_path, API_HOST="0.0.0.0", API_RATE=60) as public:
         answers = flood(public.having("read"), 30)
         assert answers[0].status_code == 200

@@ -10,7 +10,7 @@ from feedcrawl.api.limits.places import Heavy, Places
 from feedcrawl.api.problems import RetryLater
 
 
-def test_places_are_so_many_with_a_share_for_each_caller() -> None:
+def test_places_are_limited_in_total_and_per_caller() -> None:
     seats = Places(3, 2, "too_many", "seats")
     with seats.taken("a"), seats.taken("a"):
         with pytest.raises(RetryLater) as own:
@@ -42,7 +42,7 @@ def test_of_180_at_once_as_many_as_there_are_places_come_in() -> None:
     assert len(asyncio.run(all_come())) == 100
 
 
-def test_heavy_work_is_done_so_much_at_a_time() -> None:
+def test_heavy_work_is_limited_at_a_time() -> None:
     async def work(heavy: Heavy, seen: list[int], under_way: list[int]) -> None:
         async with heavy.turn():
             under_way[0] += 1
@@ -60,7 +60,7 @@ def test_heavy_work_is_done_so_much_at_a_time() -> None:
     assert (len(seen), max(seen)) == (20, places.HEAVY_AT_ONCE)
 
 
-def test_who_waits_too_long_for_a_turn_is_told_to_come_again() -> None:
+def test_a_caller_that_waits_too_long_for_a_turn_gets_too_busy() -> None:
     async def too_long() -> None:
         heavy = Heavy()
         async with heavy.turn(), heavy.turn():
@@ -74,7 +74,7 @@ def test_who_waits_too_long_for_a_turn_is_told_to_come_again() -> None:
     asyncio.run(too_long())
 
 
-def test_callers_share_what_is_made_after_all_of_them_came() -> None:
+def test_callers_share_a_result_that_was_begun_after_all_of_them_arrived() -> None:
     made, go_on = list[int](), threading.Event()
 
     def make() -> int:
@@ -98,7 +98,7 @@ def test_callers_share_what_is_made_after_all_of_them_came() -> None:
     assert made == [0, 1]
 
 
-def test_what_fails_fails_for_its_callers_alone() -> None:
+def test_an_error_of_shared_work_reaches_its_own_callers_only() -> None:
     async def twice() -> list[object]:
         heavy = Heavy()
         bad = await asyncio.gather(*(heavy.shared("x", lambda: 1 // 0) for _ in range(2)), return_exceptions=True)

@@ -32,30 +32,30 @@ def local(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Itera
         "/opml",
     ],
 )
-def test_what_a_page_of_another_site_asks_for_is_refused(local: Callers, path: str) -> None:
+def test_a_cross_site_request_is_refused(local: Callers, path: str) -> None:
     answer = local.client().get(path, headers=FOREIGN)
     assert (answer.status_code, answer.json()["code"]) == (403, "cross_site")
     assert local.client().head(path, headers=FOREIGN).status_code == 403
 
 
-def test_supervisors_and_hubs_are_asked_nothing(local: Callers) -> None:
+def test_supervisors_and_hubs_pass_the_check_of_sites(local: Callers) -> None:
     assert local.client().get("/healthz", headers=FOREIGN).status_code == 200
     assert local.client().get("/websub/x", headers=FOREIGN).json()["code"] == "unknown_callback"
 
 
 @pytest.mark.parametrize("site", ["same-origin", "same-site", "none", None])
-def test_others_are_answered(local: Callers, site: str | None) -> None:
+def test_requests_of_the_same_site_or_of_programs_are_answered(local: Callers, site: str | None) -> None:
     headers = {} if site is None else {"Sec-Fetch-Site": site}
     assert local.client().get("/feeds", headers=headers).status_code == 200
 
 
-def test_a_token_says_who_asks_wherever_from(local: Callers) -> None:
+def test_a_token_identifies_its_caller_from_any_site(local: Callers) -> None:
     assert local.having("read").get("/feeds", headers=FOREIGN).status_code == 200
     wrong = local.client(Authorization="Bearer none").get("/feeds", headers=FOREIGN)
     assert (wrong.status_code, wrong.json()["code"]) == (401, "token_unknown")
 
 
-def test_no_page_of_another_site_may_load_an_answer(local: Callers) -> None:
+def test_every_response_has_a_same_origin_resource_policy(local: Callers) -> None:
     client = local.client()
     answers = [client.get(path) for path in ("/", "/feeds", "/healthz", "/readyz", "/none", "/dashboard/style.css")]
     answers += [client.get("/feeds", headers=FOREIGN), client.post("/feeds", content=b"{"), client.delete("/healthz")]
