@@ -163,7 +163,7 @@ def records(crawled: tuple[World, redis.Redis]) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_crawl_leaves_fits_its_schema(name: str, records: dict[str, list[Any]]) -> None:
+def test_records_of_a_crawl_fit_their_schemas(name: str, records: dict[str, list[Any]]) -> None:
     assert records[name], f"the crawl brought no {name}"
     for record in records[name]:
         wrong = [f"{error.json_path}: {error.message[:300]}" for error in validator(name).iter_errors(record)]
@@ -184,7 +184,7 @@ def test_the_crawl_brought_both_kinds_of_each(records: dict[str, list[Any]]) -> 
     assert states == {("ready_for_reading", True), ("failed", False)}
 
 
-def test_what_a_crawl_tells_fits_what_kafka_gets(records: dict[str, list[Any]]) -> None:
+def test_events_of_a_crawl_fit_the_messages_of_kafka(records: dict[str, list[Any]]) -> None:
     sent = [message_of(each, {"webpage_fetched": "webpage_log", "new_entry": "new_entry"}) for each in records["event"]]
     assert not [each for each in sent if isinstance(each, Unprocessable)]
     assert {each.topic for each in sent if each is not None} == {"webpage_log", "new_entry"}

@@ -105,5 +105,5 @@ def test_the_project_speaks_of_itself(root: Path, what: str, pattern: re.Pattern
         ("a/work/b", False),
     ],
 )
-def test_what_counts_as_a_path_of_a_machine(text: str, expected: bool) -> None:
+def test_paths_of_a_machine_are_recognised(text: str, expected: bool) -> None:
     assert bool(MACHINE_PATH.search(text)) is expected

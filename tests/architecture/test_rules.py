@@ -54,7 +54,7 @@ def unsafe(node: ast.AST) -> str | None:
     return next((f"{word}={value}" for word, value in UNSAFE_ARGUMENTS & given), None)
 
 
-def test_nothing_that_runs_or_trusts_foreign_bytes(modules) -> None:
+def test_no_call_runs_or_trusts_foreign_bytes(modules) -> None:
     found = [
         f"{module.at(node)} {what}: bytes from the web or the store must never reach it; use JSON, an argument list, "
         "verified TLS"
@@ -182,7 +182,7 @@ def literals(tree: ast.Module) -> Iterator[ast.Constant]:
             yield node
 
 
-def test_redis_keys_are_named_in_one_place(modules, root: Path) -> None:
+def test_redis_keys_are_named_in_a_single_module(modules, root: Path) -> None:
     # The domain knows no Redis; there such a string is the prefix of an XML name.
     found = [
         f"{module.at(node)} {node.value[:40]!r}: ask feedcrawl/store/redis/keys.py for the key"
@@ -316,7 +316,7 @@ def test_each_decision_has_its_table(modules, root: Path) -> None:
         ("()", mutable, False),
     ],
 )
-def test_the_checks_see_what_they_look_for(code: str, check, expected: object) -> None:
+def test_each_check_finds_its_example(code: str, check, expected: object) -> None:
     statement = ast.parse(code).body[0]
     assert check(getattr(statement, "value", statement)) == expected
 
@@ -332,7 +332,7 @@ def test_the_checks_see_what_they_look_for(code: str, check, expected: object) -
         ("except OSError: pass", False),
     ],
 )
-def test_which_excepts_are_broad(clause: str, expected: bool) -> None:
+def test_broad_excepts_are_recognised(clause: str, expected: bool) -> None:
     assert broad(ast.parse(f"try: f()\n{clause}").body[0].handlers[0]) is expected
 
 
@@ -346,7 +346,7 @@ def test_which_excepts_are_broad(clause: str, expected: bool) -> None:
         ("feedparser.parse(url)", False),
     ],
 )
-def test_what_is_a_file_object(code: str, expected: bool) -> None:
+def test_file_objects_are_recognised(code: str, expected: bool) -> None:
     tree = ast.parse(code)
     call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call) and "parse" in ast.unparse(node.func))
     assert is_file_object(call.args[0], tree) is expected

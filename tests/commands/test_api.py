@@ -23,7 +23,7 @@ def ready(url: str, process: "subprocess.Popen[bytes]") -> httpx.Response:
             time.sleep(0.05)
 
 
-def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
+def test_a_taken_port_is_an_error_in_a_single_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         own = {"FEEDCRAWL_DATA_DIR": str(tmp_path / "data"), "FEEDCRAWL_API_PORT": str(port)}
@@ -40,7 +40,7 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
-def test_it_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_the_api_serves_until_sigterm(tmp_path: Path) -> None:
     port = free_port()
     own = {
         "FEEDCRAWL_DATA_DIR": str(tmp_path / "data"),

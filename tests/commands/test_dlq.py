@@ -88,12 +88,14 @@ def test_replay_and_drop(call: Call, letters: list[dict[str, object]], redis_cli
         (["list", "--limit", "-1"], "whole number"),
     ],
 )
-def test_what_is_no_use(call: Call, letters: list[dict[str, object]], arguments: list[str], says: str) -> None:
+def test_bad_arguments_are_refused(
+    call: Call, letters: list[dict[str, object]], arguments: list[str], says: str
+) -> None:
     with pytest.raises(UsageError, match=says):
         call("dlq", *arguments)
 
 
-def test_an_age_that_is_none(call: Call, letters: list[dict[str, object]]) -> None:
+def test_a_bad_age_is_refused(call: Call, letters: list[dict[str, object]]) -> None:
     code, _, err = call("dlq", "list", "--older-than", "soon")
     assert code == 2
     assert "bad_age" in err

@@ -17,7 +17,7 @@ Call = Callable[..., tuple[int, str, str]]
         (("token", "list"), "there are no tokens; `scrapy token create NAME` makes one"),
     ],
 )
-def test_an_empty_list_says_so(call: Call, arguments: tuple[str, ...], says: str) -> None:
+def test_an_empty_list_is_named_on_stderr(call: Call, arguments: tuple[str, ...], says: str) -> None:
     _, out, err = call(*arguments)
     assert (out, err) == ("", f"scrapy {arguments[0]}: {says}\n")
 

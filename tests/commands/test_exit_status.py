@@ -67,7 +67,7 @@ def test_a_failure_counts_until_it_is_mended(happened: list[tuple[object, dict[s
     assert status(*happened) == code
 
 
-def test_what_the_crawl_itself_says() -> None:
+def test_reasons_of_the_end_of_a_crawl_have_a_status() -> None:
     assert status(finish_reason="store_away") == 1
     assert status(finish_reason="disk_away") == 1
     assert status(**{NO_USABLE_ARGUMENT: True}) == 2

@@ -63,7 +63,7 @@ def test_the_last_version_of_each_within_the_days(
     assert uids(out) == expected
 
 
-def test_entries_of_two_feeds_may_have_one_uid(call: Call, tmp_path: Path) -> None:
+def test_entries_of_two_feeds_may_share_a_uid(call: Call, tmp_path: Path) -> None:
     lines = NdjsonFile(tmp_path / "data" / "entries")
     lines.append(DAYS[0], *({"feed_id": feed, "entry_uid": "1", "revision": n} for n, feed in enumerate("xyx")))
     _, out, _ = call("export", "entries")
@@ -104,7 +104,7 @@ def test_the_suffix_names_the_format_and_csv_may_begin_with_a_mark(
         call("export", "articles", "--bom")
 
 
-def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failed_export_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "out.ndjson"
     path.write_text("old")
 
@@ -119,7 +119,7 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_what_is_appended_meanwhile_is_not_among_them(stored: NdjsonFile) -> None:
+def test_records_appended_during_an_export_are_left_out(stored: NdjsonFile) -> None:
     found = exports.records(stored, ("uid",), None, None)
     seen = [next(found)["uid"]]
     stored.append(DAYS[0], article("new"))
@@ -133,7 +133,7 @@ def test_what_is_appended_meanwhile_is_not_among_them(stored: NdjsonFile) -> Non
      ["articles", "--format", "parquet"], ["articles", "-o", "x.doc"], ["cdxj", "--format", "csv"],
      ["cdxj", "--every-version"]],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_explained(call: Call, arguments: list[str]) -> None:
+def test_bad_arguments_are_refused(call: Call, arguments: list[str]) -> None:
     with pytest.raises(UsageError):
         call("export", *arguments)
 
@@ -216,7 +216,7 @@ def test_an_index_of_some_days_in_a_file(call: Call, tmp_path: Path) -> None:
     assert [at[:8] for _, at, _ in parts(path.read_text())] == ["20261127"] * 2
 
 
-def test_what_is_gone_or_damaged_is_left_out(call: Call, tmp_path: Path) -> None:
+def test_lost_and_damaged_records_are_left_out(call: Call, tmp_path: Path) -> None:
     refs = archived(tmp_path)
     (tmp_path / "data" / "raw" / refs["changed"].file).unlink()
     with (tmp_path / "data" / "raw" / refs["came"].file).open("r+b") as file:
@@ -244,7 +244,7 @@ def test_articles_as_a_table_of_a_database(call: Call, stored: NdjsonFile, tmp_p
     assert json.loads(found[0][3]) == ["Ada", "Bob"]
 
 
-def test_a_database_that_cannot_be_used_is_said_in_a_sentence(call: Call, stored: NdjsonFile) -> None:
+def test_a_database_that_cannot_be_used_is_refused_in_a_sentence(call: Call, stored: NdjsonFile) -> None:
     code, _, err = call("export", "articles", "--to", "mysql://host/db")
     assert code == 2
     assert "--to is sqlite:FILE" in err

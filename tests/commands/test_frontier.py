@@ -104,7 +104,7 @@ def test_why_a_host_waits(call: Call, frontier: Frontier) -> None:
     assert call("frontier", "host", "nobody.test")[0] == 2
 
 
-def test_a_robots_txt_that_fails_is_said(call: Call, frontier: Frontier, redis_client: redis.Redis) -> None:
+def test_a_robots_txt_that_fails_is_shown(call: Call, frontier: Frontier, redis_client: redis.Redis) -> None:
     since = datetime(2026, 11, 28, 12, tzinfo=UTC)
     hosts = Hosts(redis_client, robots_ttl_sec=86_400)
     hosts.save_robots("http://www.a.test", RobotsRecord("", 503, since.timestamp(), since.timestamp()), "http_503")
@@ -133,7 +133,7 @@ def test_a_limit_without_conditions_is_kept_to_about(call: Call, frontier: Front
 
 
 @pytest.mark.parametrize("arguments", [["host"], ["figures", "x"], ["nothing"]])
-def test_what_it_does_not_know(call: Call, arguments: list[str]) -> None:
+def test_unknown_actions_and_hosts_are_refused(call: Call, arguments: list[str]) -> None:
     with pytest.raises(UsageError, match="say `figures`"):
         call("frontier", *arguments)
 

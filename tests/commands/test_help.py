@@ -63,7 +63,7 @@ def test_an_interrupt_during_imports_ends_the_process_without_a_traceback(tmp_pa
     assert (ran.returncode, ran.stderr) == (-signal.SIGINT, b"")
 
 
-def test_a_command_that_is_not_run_imports_no_work() -> None:
+def test_the_list_of_commands_imports_no_console() -> None:
     code = (
         f"import sys; [__import__(f'feedcrawl.commands.{{each}}') for each in {list(MODULES)}];"
         "print(sorted(each for each in sys.modules if each.startswith('feedcrawl.') and each.count('.') < 3))"
@@ -74,7 +74,7 @@ def test_a_command_that_is_not_run_imports_no_work() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_options_are_told_alike(name: str) -> None:
+def test_options_of_all_commands_are_described_alike(name: str) -> None:
     for option, said in options(name).items():
         value = option.partition(" ")[2]
         assert said, option

@@ -40,12 +40,12 @@ def test_a_fetch_without_a_response_is_named() -> None:
         ({"author": ["p", "//p["]}, "(author: '//p[' is no XPath: "),
     ],
 )
-def test_rules_that_cannot_be_used_say_which(rules: dict[str, str | list[str]], said: str) -> None:
+def test_a_bad_rule_is_refused_by_name(rules: dict[str, str | list[str]], said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         extract(PAGE, rules=rules)
 
 
-def test_what_is_neither_a_feed_nor_an_article_says_why() -> None:
+def test_a_url_that_is_neither_feed_nor_article_has_both_reasons() -> None:
     (found,) = read(Response("http://a.test/x", body=b"%PDF-1.7"))
     assert (found["type"], found["url"]) == ("failure", "http://a.test/x")
     assert found["not_a_feed"]
@@ -57,7 +57,7 @@ def test_entries_of_a_feed() -> None:
     assert [entry.title for entry in entries(Response("http://a.test/feed", body=feed))] == ["One"]
 
 
-def test_a_file_of_another_kind_is_no_page_whatever_its_type_says() -> None:
+def test_a_pdf_is_refused_whatever_its_content_type() -> None:
     body = b"%PDF-1.4\n" + b"% Words that stand in the clear, and many of them.\n" * 50
     with pytest.raises(NoArticle, match="a PDF"):
         extract(HtmlResponse("http://a.test/x", body=body))

@@ -46,7 +46,7 @@ def test_joins_are_there_for_programs(merges: Call) -> None:
     assert f'        winner  "{url_uid(A)}"' in merges("show", C)[1]
 
 
-def test_joins_are_undone_one_by_one(merges: Call, redis_client: redis.Redis) -> None:
+def test_merges_are_undone_in_order(merges: Call, redis_client: redis.Redis) -> None:
     code, out, _ = merges("undo", url_uid(B), C)
     assert code == 0
     assert [line.split(":")[0] for line in out.splitlines()] == [f"{url_uid(B)} restored", f"{url_uid(C)} restored"]
@@ -56,13 +56,13 @@ def test_joins_are_undone_one_by_one(merges: Call, redis_client: redis.Redis) ->
 
 
 @pytest.mark.parametrize("action", ["show", "undo"])
-def test_what_has_not_joined_is_said(merges: Call, action: str) -> None:
+def test_an_article_that_was_not_merged_is_named(merges: Call, action: str) -> None:
     code, out, err = merges(action, A)
     assert (code, out) == (2, "")
     assert err == f"scrapy merges: {A} was not merged into another article within the last 30 days (no_merge)\n"
 
 
 @pytest.mark.parametrize("arguments", [("undo",), ("show",), ("show", A, B), ("drop", A)])
-def test_what_is_no_action_is_refused(merges: Call, arguments: tuple[str, ...]) -> None:
+def test_an_unknown_action_is_refused(merges: Call, arguments: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="say list, show UID or undo UID"):
         merges(*arguments)

@@ -31,6 +31,6 @@ def test_reading_makes_none(call: Call, tmp_path: Path, words: tuple[str, ...]) 
     assert not (tmp_path / "data").exists()
 
 
-def test_a_server_that_is_named_needs_none(call: Call, tmp_path: Path) -> None:
+def test_a_configured_server_needs_no_data_directory(call: Call, tmp_path: Path) -> None:
     assert call("feeds", "--json") == (0, "[]\n", "")
     assert not (tmp_path / "data").exists()

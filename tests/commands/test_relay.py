@@ -48,13 +48,13 @@ def tell(client: redis.Redis, count: int) -> list[str]:
     return [event.id for event in told]
 
 
-def test_without_brokers_it_says_what_to_set(call: Call) -> None:
+def test_a_relay_without_brokers_names_the_setting(call: Call) -> None:
     code, _, err = call("relay")
     assert code == 2
     assert "FEEDCRAWL_KAFKA_BOOTSTRAP" in err
 
 
-def test_half_a_login_stops_the_start_and_is_not_told(call: Call) -> None:
+def test_half_a_login_stops_the_start_and_is_not_printed(call: Call) -> None:
     given = {"FEEDCRAWL_KAFKA_BOOTSTRAP": "127.0.0.1:1", "FEEDCRAWL_KAFKA_PASSWORD": "hunter2"}
     code, out, err = call("relay", **given)
     assert code == 2
@@ -62,7 +62,7 @@ def test_half_a_login_stops_the_start_and_is_not_told(call: Call) -> None:
     assert "hunter2" not in out + err
 
 
-def test_all_that_is_there_is_sent_and_told(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
+def test_a_relay_sends_all_events_and_reports_their_number(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
     assert json.loads(call("relay", "--status")[1]) == {"unacknowledged": None, "waiting": None, "behind_sec": None}
     told = tell(redis_client, 3)
     settings = {"FEEDCRAWL_KAFKA_BOOTSTRAP": kafka.bootstrap, "FEEDCRAWL_KAFKA_WEBPAGE_TOPIC": "pages"}
@@ -77,7 +77,7 @@ def test_all_that_is_there_is_sent_and_told(call: Call, redis_client: redis.Redi
     assert 0 < status["behind_sec"] < 60
 
 
-def test_with_brokers_that_are_away_one_round_fails(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
+def test_a_relay_round_without_its_brokers_fails(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
     tell(redis_client, 1)
     kafka.close()
     code, _, err = call("relay", "--once", FEEDCRAWL_KAFKA_BOOTSTRAP=kafka.bootstrap)
@@ -95,7 +95,7 @@ def acknowledged(client: redis.Redis) -> bool:
     return any(group["name"] == GROUP and group["last-delivered-id"] != "0-0" for group in groups)
 
 
-def test_relays_that_are_killed_and_stopped_lose_nothing_and_keep_the_order(
+def test_relays_that_are_killed_lose_no_event_and_keep_the_order(
     redis_server: str, redis_client: redis.Redis, kafka: Kafka, tmp_path: Path
 ) -> None:
     told = tell(redis_client, MANY)

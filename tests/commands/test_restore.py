@@ -17,7 +17,7 @@ def used(call: Call, tmp_path: Path, redis_client: redis.Redis) -> None:
     redis_client.flushall()
 
 
-def test_commands_refuse_an_emptied_server_until_it_is_restored(
+def test_commands_refuse_an_emptied_server_until_its_restore(
     call: Call, tmp_path: Path, redis_client: redis.Redis
 ) -> None:
     used(call, tmp_path, redis_client)
@@ -32,13 +32,13 @@ def test_commands_refuse_an_emptied_server_until_it_is_restored(
     assert "http://a.test/feed" in call("feeds")[1]
 
 
-def test_a_server_may_be_taken_as_it_is(call: Call, tmp_path: Path, redis_client: redis.Redis) -> None:
+def test_an_emptied_server_may_be_accepted(call: Call, tmp_path: Path, redis_client: redis.Redis) -> None:
     used(call, tmp_path, redis_client)
     assert call("restore", "--accept")[0] == 0
     assert call("feeds", "--json")[:2] == (0, "[]\n")
 
 
-def test_a_server_that_has_its_data_is_left_as_it_is(call: Call, redis_client: redis.Redis) -> None:
+def test_a_restore_leaves_a_server_with_its_data_unchanged(call: Call, redis_client: redis.Redis) -> None:
     assert call("subscribe", "http://a.test/feed", "--as-is")[0] == 0
     assert call("restore", "--accept")[0] == 0
     before = {key: redis_client.dump(key) for key in redis_client.scan_iter()}
@@ -49,6 +49,6 @@ def test_a_server_that_has_its_data_is_left_as_it_is(call: Call, redis_client: r
     assert call("restore", "--again")[1].endswith("are there again\n")
 
 
-def test_it_takes_no_name(call: Call) -> None:
+def test_a_restore_takes_no_argument(call: Call) -> None:
     with pytest.raises(UsageError):
         call("restore", "file")

@@ -67,7 +67,7 @@ def test_words_that_cannot_be_searched(call: Call, words: tuple[str, ...], says:
     assert says in err
 
 
-def test_without_an_index_both_say_so(call: Call, reader: Reader) -> None:
+def test_index_and_search_name_the_setting_that_switches_them_off(call: Call, reader: Reader) -> None:
     for command in (("index", "--once"), ("search", "zebras")):
         code, out, err = call(*command, FEEDCRAWL_SEARCH="off")
         assert (code, out) == (2, "")

@@ -126,7 +126,7 @@ def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
-def test_the_server_is_told_to_other_programs(tmp_path: Path) -> None:
+def test_the_address_of_the_server_is_printed_for_other_programs(tmp_path: Path) -> None:
     own = {"FEEDCRAWL_DATA_DIR": str(tmp_path / "data")}
     words = [sys.executable, "-m", "feedcrawl", "redis"]
     ran = subprocess.run(

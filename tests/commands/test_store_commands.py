@@ -146,7 +146,7 @@ def test_an_export_brings_the_same_subscriptions_back(
         (["opml", "/no/such/directory/x.opml"], "cannot be written"),
     ],
 )
-def test_what_is_of_no_use_is_said_in_a_line(call: Call, arguments: list[str], said: str) -> None:
+def test_an_argument_that_cannot_be_used_is_refused_in_a_line(call: Call, arguments: list[str], said: str) -> None:
     code, out, err = call(*arguments)
     assert code == 2
     assert said in err
@@ -156,7 +156,7 @@ def test_what_is_of_no_use_is_said_in_a_line(call: Call, arguments: list[str], s
 
 
 @pytest.mark.parametrize("arguments", [["subscribe"], ["unsubscribe"], ["why"], ["why", "a", "b"], ["opml", "a", "b"]])
-def test_arguments_are_asked_for(call: Call, arguments: list[str]) -> None:
+def test_missing_arguments_are_refused(call: Call, arguments: list[str]) -> None:
     with pytest.raises(UsageError):
         call(*arguments)
 
@@ -177,7 +177,7 @@ def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code:
     assert err.count("\n") == 1
 
 
-def test_why_an_article_is_as_it_is(call: Call, tmp_path: Path) -> None:
+def test_the_extraction_of_an_article_is_explained(call: Call, tmp_path: Path) -> None:
     url = "http://a.test/story"
     story = "".join(f"<p>Sentence number {n} of the story is long enough to be taken for prose.</p>" for n in range(40))
     page = f"<title>Best ports</title><article><h1>Ten best ports</h1>{story}</article><nav><p>Sections</p></nav>"
@@ -269,7 +269,7 @@ def test_sitemaps_are_listed_explained_and_dropped(call: Call, redis_client: red
     assert (code, "neither subscribed nor watched" in err) == (2, True)
 
 
-def test_overrides_of_one_feed(call: Call, redis_client: redis.Redis) -> None:
+def test_overrides_of_a_feed_are_set_and_undone(call: Call, redis_client: redis.Redis) -> None:
     code, out, _ = call(
         "subscribe", "http://a.test/feed", "--as-is", "--override", "push_only=1", "--override", "priority=8"
     )
@@ -287,7 +287,7 @@ def test_overrides_of_one_feed(call: Call, redis_client: redis.Redis) -> None:
         call("feeds", "move", "http://a.test/feed")
 
 
-def test_what_the_budget_buys(call: Call, redis_client: redis.Redis) -> None:
+def test_the_budget_of_polls_is_shown_with_demand_and_tempo(call: Call, redis_client: redis.Redis) -> None:
     redis_client.set("fc:{0}:demand", "0.5")
     code, out, _ = call("feeds", "--budget", FEEDCRAWL_POLLS_PER_HOUR=600)
     assert code == 0
@@ -295,7 +295,7 @@ def test_what_the_budget_buys(call: Call, redis_client: redis.Redis) -> None:
     assert "none (FEEDCRAWL_POLLS_PER_HOUR)" in call("feeds", "--budget")[1]
 
 
-def test_what_a_publisher_rewrote(call: Call, tmp_path: Path) -> None:
+def test_the_difference_of_two_archived_versions_is_shown(call: Call, tmp_path: Path) -> None:
     feed_id = call("subscribe", "http://a.test/feed", "--as-is")[1].split()[0]
     assert "holds no two versions" in call("why", "--diff", feed_id)[1]
     store = RawStore(tmp_path / "data" / "raw", software="test")

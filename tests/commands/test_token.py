@@ -11,7 +11,7 @@ from feedcrawl.store.redis.keys import TOKENS
 Call = Callable[..., tuple[int, str, str]]
 
 
-def test_a_token_is_shown_once_and_kept_as_its_digest(call: Call, redis_client: redis.Redis) -> None:
+def test_a_token_is_shown_once_and_stored_as_its_digest(call: Call, redis_client: redis.Redis) -> None:
     code, out, err = call("token", "create", "newsroom", "--scope", "write")
     text = out.strip()
     digest = token_digest(text)
@@ -44,12 +44,12 @@ def test_a_token_is_revoked_by_its_id(call: Call, redis_client: redis.Redis) -> 
 
 
 @pytest.mark.parametrize("arguments", [["a b"], ["ada", "--scope", "root"]])
-def test_what_cannot_be_is_refused(call: Call, redis_client: redis.Redis, arguments: list[str]) -> None:
+def test_a_bad_name_or_scope_of_a_token_is_refused(call: Call, redis_client: redis.Redis, arguments: list[str]) -> None:
     assert call("token", "create", *arguments)[0] == 2
     assert not redis_client.exists(TOKENS)
 
 
 @pytest.mark.parametrize("arguments", [[], ["make"], ["create"], ["list", "x"], ["revoke"]])
-def test_one_of_three(call: Call, arguments: list[str]) -> None:
+def test_an_unknown_action_is_refused(call: Call, arguments: list[str]) -> None:
     with pytest.raises(UsageError, match="say `create`"):
         call("token", *arguments)

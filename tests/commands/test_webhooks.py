@@ -34,9 +34,7 @@ def test_settings_that_cannot_be_used(call: Call, given: dict[str, str], says: s
     assert "hunter2" not in err
 
 
-def test_with_a_receiver_that_is_away_one_round_fails_and_its_events_wait(
-    call: Call, redis_client: redis.Redis
-) -> None:
+def test_a_webhook_round_without_its_receiver_fails_and_keeps_its_events(call: Call, redis_client: redis.Redis) -> None:
     given = AWAY | {"FEEDCRAWL_WEBHOOK_SECRET": SECRET}
     assert json.loads(call("webhooks", "--status", **given)[1]) == [
         {"url": HOOK, "group": group_of(AWAY["FEEDCRAWL_WEBHOOK_URLS"]), "unacknowledged": None, "waiting": None}

@@ -119,14 +119,14 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "value", "told"), BAD, ids=[f"{name}={value}" for name, value, _ in BAD])
-def test_what_cannot_be_used_is_refused_by_name(name: str, value: Any, told: str) -> None:
+def test_an_unusable_value_is_refused_by_name(name: str, value: Any, told: str) -> None:
     with pytest.raises(ConfigError) as error:
         config(**{name: value})
     assert str(error.value) == f"FEEDCRAWL_{name} {told}"
 
 
 @pytest.mark.parametrize("name", ["CONTACT", "HOSTS_FILE", "FAIRNESS", "PARSER_PROCESSES"])
-def test_what_may_be_none_is_none_when_empty(name: str) -> None:
+def test_an_empty_optional_value_is_none(name: str) -> None:
     assert getattr(config(**{name: ""}), name.lower()) is None
 
 
@@ -154,7 +154,7 @@ def test_waits_of_a_circuit_double_up_to_the_longest(first: float, longest: floa
     assert made.circuit_waits_sec == waits
 
 
-def test_time_limits_that_nobody_set_follow_a_shorter_lease() -> None:
+def test_time_limits_without_a_value_follow_a_shorter_lease() -> None:
     short = config(LEASE_SEC=10, ROBOTS_TIMEOUT_SEC=9)
     assert (short.fetch_timeout_sec, short.render_timeout_sec, short.robots_timeout_sec) == (8.0, 8.0, 9.0)
     assert config(LEASE_SEC=60).sitemap_timeout_sec == 50.0

@@ -17,7 +17,7 @@ SKIPPED = {"at": POLL["at"], "next_at": POLL["next_at"], "result": "skipped", "r
         (SKIPPED, "  -  skipped  reason=circuit_open"),
     ],
 )
-def test_a_line_of_the_journal_has_what_happened(line: dict[str, object], expected: str) -> None:
+def test_a_line_of_the_journal_names_the_result(line: dict[str, object], expected: str) -> None:
     assert fetch(line) == f"  2026-11-28T10:00:00Z  {expected}  next 2026-11-28T11:00:00Z"  # type: ignore[arg-type]
 
 
