@@ -84,7 +84,7 @@ def serving(folder: Path, names: tuple[str, ...]) -> tuple[ssl.SSLContext, Path]
         ((), "a.test", False),  # its common name is a.test, which counts no longer (RFC 6125, 6.4.4)
     ],
 )
-def test_a_certificate_is_for_the_hosts_that_it_names(
+def test_a_certificate_is_valid_for_the_hosts_that_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], host: str, accepted: bool
 ) -> None:
     server, authority = serving(tmp_path, names)
@@ -97,7 +97,7 @@ def test_a_certificate_is_for_the_hosts_that_it_names(
         assert sentence(failed.refused.value) == "no secure connection: the certificate is for another host"
 
 
-def test_a_certificate_of_an_unknown_authority_is_refused_whatever_it_names(tmp_path: Path) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused_whatever_its_names(tmp_path: Path) -> None:
     server, _ = serving(tmp_path, ("a.test",))
     failed = handshake(server, "a.test")
     assert failed is not None

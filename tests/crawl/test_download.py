@@ -79,7 +79,7 @@ def test_endless_headers_are_cut(pieces: list[bytes]) -> None:
         [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", b"a" * 2 * MAX_HEADER_BYTES],
     ],
 )
-def test_what_servers_send_is_not(pieces: list[bytes]) -> None:
+def test_pieces_within_the_limits_do_not_disconnect(pieces: list[bytes]) -> None:
     assert not fed(pieces).disconnecting
 
 
@@ -110,14 +110,14 @@ def named(answer: bytes, method: bytes = b"GET") -> str:
         (b"", "answered"),
     ],
 )
-def test_a_body_has_one_length(headers: bytes, name: str) -> None:
+def test_two_lengths_of_a_body_are_refused(headers: bytes, name: str) -> None:
     assert named(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n") == name
 
 
 @pytest.mark.parametrize(
     ("status", "method"), [(b"304 Not Modified", b"GET"), (b"204 No Content", b"GET"), (b"200 OK", b"HEAD")]
 )
-def test_what_has_no_body_has_no_length(status: bytes, method: bytes) -> None:
+def test_a_response_without_a_body_ignores_its_length(status: bytes, method: bytes) -> None:
     both = b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"
     assert named(b"HTTP/1.1 " + status + b"\r\n" + both + b"\r\n", method) == "answered"
 
@@ -186,13 +186,13 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
         (OK + b"\r\nabc", b"GET", (b"abc", "whole", False)),
     ],
 )
-def test_where_one_answer_ends_and_the_next_begins(
+def test_a_response_ends_where_its_length_or_chunks_end(
     answer: bytes, method: bytes, expected: tuple[bytes, str, bool]
 ) -> None:
     assert read(answer, method) == expected
 
 
-def test_bytes_that_nobody_asked_for_close_the_connection() -> None:
+def test_bytes_after_a_response_close_the_connection() -> None:
     assert read(OK + b"Content-Length: 3\r\n\r\nabc", later=b"HTTP/1.1 200 OK\r\n\r\n") == (b"abc", "whole", False)
 
 
@@ -200,5 +200,5 @@ def test_bytes_that_nobody_asked_for_close_the_connection() -> None:
     "answer",
     [b"ICY 200 OK\r\n\r\n", b"220 ftp ready\r\n", b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 abc\r\n", b"HTTP/1.1\r\n"],
 )
-def test_what_is_no_http_is_named_so(answer: bytes) -> None:
+def test_a_response_that_is_no_http_is_a_protocol_error(answer: bytes) -> None:
     assert named(answer) == "protocol"

@@ -94,7 +94,7 @@ def test_whatever_a_download_may_end_in_has_a_name(kind: type[BaseException]) ->
         assert name in FAILURES
 
 
-def test_no_reason_is_for_a_class_that_is_gone() -> None:
+def test_each_class_without_a_reason_exists() -> None:
     listed = {word for words in UNNAMED.values() for word in words.split()}
     assert listed - {kind.__name__ for kind in classes()} == set()
 
@@ -169,5 +169,5 @@ def test_statuses_in_words(status: int, said: str) -> None:
 
 
 @pytest.mark.parametrize(("error", "name"), DOWNLOADS, ids=lambda value: value if isinstance(value, str) else "")
-def test_names_of_what_downloads_end_in(error: BaseException, name: str) -> None:
+def test_failures_of_downloads_have_a_name(error: BaseException, name: str) -> None:
     assert failure_name(error) == name

@@ -43,7 +43,7 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", [name for name, _ in HARDENED])
-def test_each_setting_is_held(name: str) -> None:
+def test_each_hardened_setting_is_checked(name: str) -> None:
     with pytest.raises(ValueError, match=rf"^{name}.* is .*, it must be .*: \w+") as caught:
         check_hardened(hardened(**{name: WRONG[name]}))
     assert len(str(caught.value)) < 300

@@ -122,7 +122,7 @@ def test_plain_requests(how: dict[str, Any], plain: bool) -> None:
         (b"HTTP/1.1 304 X\r\nA: " + b"a" * 20_000 + b"\r\n\r\n", None),
     ],
 )
-def test_what_is_read_without_a_parser(answer: bytes, fields: dict[bytes, list[bytes]] | None) -> None:
+def test_plain_304s_are_read_without_a_parser(answer: bytes, fields: dict[bytes, list[bytes]] | None) -> None:
     assert unmodified(answer) == (None if fields is None else {b"Content-Length": [b"0"]} | fields)
 
 
@@ -222,7 +222,7 @@ def test_a_connection_that_the_server_has_closed_gives_no_response() -> None:
     assert Peer().asks(conditional(), Failure(ConnectionLost())) is None
 
 
-def test_without_an_idle_connection_a_new_one_is_made() -> None:
+def test_a_request_without_an_idle_connection_opens_a_connection() -> None:
     peer = Peer(idle=False)
     peer.connecting.callback(peer.connection)
     response = peer.asks(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
@@ -239,7 +239,7 @@ def test_a_connection_that_was_closed_in_the_pool_is_dropped() -> None:
     assert not peer.pool._timeouts
 
 
-def test_a_new_connection_that_is_lost_fails() -> None:
+def test_a_new_connection_that_is_lost_is_a_failure() -> None:
     peer = Peer(idle=False)
     peer.connecting.callback(peer.connection)
     with pytest.raises(DownloadFailedError) as raised:
@@ -247,7 +247,7 @@ def test_a_new_connection_that_is_lost_fails() -> None:
     assert failure_name(raised.value) == "connection_lost"
 
 
-def test_a_connection_that_is_not_made_in_time_is_given_up() -> None:
+def test_a_connection_that_takes_too_long_is_cancelled() -> None:
     peer, given_up = Peer(idle=False), []
     peer.connecting.addErrback(given_up.append)
     with pytest.raises(DownloadTimeoutError, match="longer than"):
@@ -255,7 +255,7 @@ def test_a_connection_that_is_not_made_in_time_is_given_up() -> None:
     assert len(given_up) == 1
 
 
-def test_a_server_that_does_not_answer_in_time_loses_the_connection() -> None:
+def test_a_connection_whose_response_takes_too_long_is_aborted() -> None:
     peer = Peer()
     with pytest.raises(DownloadTimeoutError, match="longer than"):
         peer.asks(conditional(0.01))

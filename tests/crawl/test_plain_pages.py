@@ -87,7 +87,9 @@ def test_a_request_is_made_again_with_its_methods(crawler: Crawler) -> None:
         (429, "pending", 0),
     ],
 )
-def test_answers_that_no_callback_gets(crawler: Crawler, status: int, ended: str, attempts: int) -> None:
+def test_a_status_without_a_callback_ends_or_retries_the_task(
+    crawler: Crawler, status: int, ended: str, attempts: int
+) -> None:
     lease, request = taken(crawler)
     assert isinstance(fail(request, answered(crawler, request, status)), Failure)
     history = wiring.of(crawler).frontier.find("t")[1]
@@ -129,14 +131,14 @@ def test_a_hop_to_another_host_is_the_same_task_until_there_are_too_many(crawler
     assert (history.status, history.reason) == ("dead", "too_many_redirects")
 
 
-def test_an_errback_is_called_and_what_it_makes_of_the_request_is_a_new_task(crawler: Crawler) -> None:
+def test_a_request_made_by_an_errback_is_a_new_task(crawler: Crawler) -> None:
     _, request = taken(crawler, errback="failed")
     (again,) = fail(request, net.ConnectionLost())
     assert again.url == URL
     assert "lease" not in again.meta
 
 
-def test_a_store_that_is_away_costs_no_attempt(crawler: Crawler, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_store_costs_no_attempt(crawler: Crawler, monkeypatch: pytest.MonkeyPatch) -> None:
     lease, request = taken(crawler)
     leases = wiring.of(crawler).leases
 

@@ -106,7 +106,7 @@ def hosts(tmp_path: Path, text: str) -> HostsFile:
     return HostsFile(path)
 
 
-def test_public_answers_pass_in_their_order_with_the_port(reactor: Reactor, dns: Dns) -> None:
+def test_public_addresses_keep_their_order_and_get_the_port(reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [["2606:4700::1111", "8.8.8.8", "8.8.4.4", "8.8.8.8"]]
     assert resolve(PublicResolver(reactor), "a.org") == [
         ("2606:4700::1111", 8080),
@@ -115,7 +115,7 @@ def test_public_answers_pass_in_their_order_with_the_port(reactor: Reactor, dns:
     ]
 
 
-def test_no_answer_is_a_dns_failure_and_no_refusal(reactor: Reactor) -> None:
+def test_a_name_without_addresses_is_a_dns_failure_and_no_refusal(reactor: Reactor) -> None:
     assert resolve(PublicResolver(reactor), "gone.org") == []
 
 
@@ -132,13 +132,13 @@ def test_no_answer_is_a_dns_failure_and_no_refusal(reactor: Reactor) -> None:
         ["0.0.0.0"],
     ],
 )
-def test_one_bad_answer_refuses_the_name(answers: list[str], reactor: Reactor, dns: Dns) -> None:
+def test_a_private_address_among_others_refuses_the_name(answers: list[str], reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [answers]
     assert is_refused(PublicResolver(reactor), "a.org")
 
 
 @pytest.mark.parametrize("literal", ["8.8.8.8", "2606:4700::1111"])
-def test_public_literals_are_answered_without_dns(literal: str, reactor: Reactor, dns: Dns) -> None:
+def test_public_literals_are_resolved_without_dns(literal: str, reactor: Reactor, dns: Dns) -> None:
     assert resolve(PublicResolver(reactor), literal) == [(literal, 8080)]
     assert dns.asked == []
 
@@ -168,7 +168,7 @@ def test_refused_without_dns(host: str, reactor: Reactor, dns: Dns) -> None:
     assert dns.asked == []
 
 
-def test_spellings_that_getaddrinfo_reads_are_judged_by_what_it_says(reactor: Reactor, dns: Dns) -> None:
+def test_spellings_that_getaddrinfo_reads_are_judged_by_their_address(reactor: Reactor, dns: Dns) -> None:
     dns.zones["127.1"] = [["127.0.0.1"]]
     assert is_refused(PublicResolver(reactor), "127.1")
 
@@ -215,7 +215,7 @@ def test_rebinding_is_judged_each_time(reactor: Reactor, dns: Dns) -> None:
     assert seen == [False, True, False]
 
 
-def test_good_answers_are_kept_for_a_minute_and_refusals_are_not(reactor: Reactor, dns: Dns) -> None:
+def test_public_addresses_are_cached_for_a_minute_and_refusals_are_not(reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [["127.0.0.1"], ["8.8.8.8"], ["8.8.4.4"]]
     guard = PublicResolver(reactor)
     assert is_refused(guard, "a.org")
@@ -236,7 +236,7 @@ def test_the_cache_is_bounded(reactor: Reactor, dns: Dns, monkeypatch: pytest.Mo
     assert dns.asked == ["a.org", "b.org", "c.org", "a.org"]
 
 
-def test_a_slow_lookup_ends_without_an_answer_and_its_late_answer_is_dropped(reactor: Reactor, dns: Dns) -> None:
+def test_a_lookup_beyond_its_time_ends_without_addresses(reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
     dns.slow = True
     receiver = Receiver()
@@ -250,7 +250,7 @@ def test_a_slow_lookup_ends_without_an_answer_and_its_late_answer_is_dropped(rea
     assert reactor.getDelayedCalls() == []
 
 
-def test_a_slow_answer_in_time_counts(reactor: Reactor, dns: Dns) -> None:
+def test_a_slow_lookup_within_its_time_counts(reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
     dns.slow = True
     receiver = Receiver()
@@ -336,13 +336,13 @@ def dial(reactor: Reactor, host: str) -> Any:
     return errors[0].value if errors else None
 
 
-def test_a_refusal_passes_twisted_as_it_is(reactor: Reactor, dns: Dns) -> None:
+def test_a_refusal_passes_twisted_unchanged(reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [["8.8.8.8", "127.0.0.1"]]
     assert isinstance(dial(reactor, "a.org"), AddressRefused)
     assert reactor.dialled == []
 
 
-def test_what_was_judged_is_dialled(reactor: Reactor, dns: Dns) -> None:
+def test_the_judged_address_is_dialled(reactor: Reactor, dns: Dns) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]
     assert dial(reactor, "a.org") is None
     assert reactor.dialled == [("8.8.8.8", 8080)]

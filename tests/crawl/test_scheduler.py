@@ -158,7 +158,7 @@ def test_requests_that_cannot_travel_are_dropped_with_a_word(run: Any, caplog: A
     ] * 3
 
 
-def test_a_continuation_waits_for_its_turn_and_a_lost_one_is_dropped(run: Any) -> None:
+def test_a_continuation_waits_for_its_turn_and_is_dropped_after_its_lease(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task()])
         request = scheduler.next_request()
@@ -174,7 +174,7 @@ def test_a_continuation_waits_for_its_turn_and_a_lost_one_is_dropped(run: Any) -
     run(body)
 
 
-def test_what_comes_due_is_handed_to_the_engine(run: Any) -> None:
+def test_a_task_that_comes_due_is_handed_to_the_engine(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         assert scheduler.next_request() is None
         scheduler.leases.enqueue([task()], delay_sec=0.1)
@@ -184,7 +184,7 @@ def test_what_comes_due_is_handed_to_the_engine(run: Any) -> None:
     run(body)
 
 
-def test_while_every_slot_is_busy_nothing_is_taken(run: Any) -> None:
+def test_no_task_is_taken_while_every_slot_is_busy(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         crawler.busy = True
         scheduler.leases.enqueue([task()])
@@ -209,7 +209,7 @@ def test_whether_there_is_work(run: Any, delay: float | None, forever: bool, pen
     run(body)
 
 
-def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
+def test_few_media_files_are_leased_at_once_and_none_stays_behind(run: Any) -> None:
     spider = Feeds()
     spider.lanes = ("poll", "page", "file")
 
@@ -229,7 +229,7 @@ def test_of_media_files_few_are_held_and_none_is_left_behind(run: Any) -> None:
     run(body, spider, FEEDCRAWL_TAKE_BATCH=FILES)
 
 
-def test_what_other_workers_hold_keeps_nobody(run: Any, redis_client: redis.Redis) -> None:
+def test_leases_of_other_workers_keep_no_crawl_open(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task()])
         assert Shard(redis_client, FrontierPolicy()).take(1, lanes=scheduler._lanes).leases
@@ -255,7 +255,7 @@ def test_a_lease_that_only_the_store_knows_of_keeps_the_crawl(run: Any, caplog: 
 # --- tasks of several kinds ---
 
 
-def test_each_task_is_built_and_a_broken_one_stops_no_other(run: Any, caplog: Any) -> None:
+def test_a_broken_task_stops_no_other(run: Any, caplog: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         payloads = ({"broken": 1}, {"nothing": 1}, {})
         scheduler.leases.enqueue([task(number, "article", payload=payload) for number, payload in enumerate(payloads)])
@@ -267,7 +267,7 @@ def test_each_task_is_built_and_a_broken_one_stops_no_other(run: Any, caplog: An
     assert "task_unusable" in caplog.text
 
 
-def test_a_page_whose_callback_is_gone_costs_an_attempt(run: Any) -> None:
+def test_a_page_whose_callback_is_missing_costs_an_attempt(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task(payload={"callback": "no_such_method"})])
         assert urls(scheduler) == []
@@ -303,7 +303,7 @@ def test_a_plain_spider_takes_no_polls(run: Any) -> None:
 # --- a store that is away ---
 
 
-def test_nothing_raises_and_nothing_is_lost_while_the_store_is_away(run: Any, away: Away) -> None:
+def test_no_task_is_lost_while_the_store_is_unreachable(run: Any, away: Away) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task(1)])
         under_way = scheduler.next_request()
@@ -322,7 +322,7 @@ def test_nothing_raises_and_nothing_is_lost_while_the_store_is_away(run: Any, aw
     run(body)
 
 
-def test_a_task_that_could_not_be_given_back_keeps_the_crawl_until_it_is(run: Any, away: Away) -> None:
+def test_a_task_that_was_not_given_back_keeps_the_crawl_open(run: Any, away: Away) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task()])
         lease = scheduler.next_request().meta["lease"]
@@ -352,7 +352,7 @@ def test_a_store_that_stays_away_closes_the_spider(run: Any, away: Away) -> None
     assert crawler.stats.get_value("feedcrawl/scheduler/failed") == 1
 
 
-def test_a_spider_that_cannot_load_what_it_needs_gives_all_back(run: Any) -> None:
+def test_a_spider_that_cannot_prepare_gives_all_tasks_back(run: Any) -> None:
     class Unprepared(Feeds):
         def prepare(self, leases: Any) -> None:
             raise StoreUnavailable("timeout", "")
@@ -366,7 +366,7 @@ def test_a_spider_that_cannot_load_what_it_needs_gives_all_back(run: Any) -> Non
     run(body, Unprepared())
 
 
-def test_a_lost_lease_is_told(run: Any, caplog: Any) -> None:
+def test_a_lost_lease_is_logged_and_counted(run: Any, caplog: Any) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task()])
         scheduler.next_request()
@@ -378,7 +378,7 @@ def test_a_lost_lease_is_told(run: Any, caplog: Any) -> None:
     assert "lease_lost" in caplog.text
 
 
-def test_closing_returns_what_is_held_and_deletes_nothing(run: Any, redis_client: redis.Redis) -> None:
+def test_closing_returns_leased_tasks_and_deletes_none(run: Any, redis_client: redis.Redis) -> None:
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task(number) for number in range(5)])
         assert scheduler.next_request()
@@ -390,7 +390,7 @@ def test_closing_returns_what_is_held_and_deletes_nothing(run: Any, redis_client
     assert len(redis_client.keys("fc:{0}:t:*")) == 5
 
 
-def test_a_worker_leases_no_more_tasks_than_it_can_work_on(run: Any) -> None:
+def test_a_worker_leases_a_bounded_number_of_tasks(run: Any) -> None:
     async def body(scheduler: FrontierScheduler, _: Any) -> None:
         most = 2 * LEASED_FOR_EACH
         scheduler.leases.enqueue([task(number) for number in range(most + 4)])

@@ -88,7 +88,7 @@ def test_every_status_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("kind", ["article", "feed", "page", "sitemap"])
 @pytest.mark.parametrize(("first", "last", "signal"), SIGNALS)
-def test_what_an_answer_says_of_its_host(
+def test_each_status_is_a_signal_for_its_host(
     verdicts: Verdicts, frees: Frees, kind: str, first: int, last: int, signal: str | None
 ) -> None:
     for status in range(first, last + 1):
@@ -147,7 +147,7 @@ FAILED: list[tuple[Exception, str, str]] = [
 
 
 @pytest.mark.parametrize(("error", "reason", "signal"), FAILED, ids=lambda value: getattr(value, "reason", value))
-def test_what_a_failure_says_of_its_host(
+def test_each_failure_is_a_signal_for_its_host(
     verdicts: Verdicts, frees: Frees, error: Exception, reason: str, signal: str
 ) -> None:
     request = asked()
@@ -183,7 +183,7 @@ def test_outcomes_are_counted(verdicts: Verdicts, stats: MemoryStatsCollector) -
         ("lost", "lost", None, 0),
     ],
 )
-def test_a_circuit_that_changes_is_told(
+def test_a_change_of_a_circuit_is_logged_and_counted(
     stats: MemoryStatsCollector, caplog: Any, before: str, after: str, event: str | None, level: int
 ) -> None:
     caplog.set_level(logging.INFO, "feedcrawl")
@@ -192,7 +192,7 @@ def test_a_circuit_that_changes_is_told(
     assert stats.get_value(f"feedcrawl/circuit/{after}", 0) == (1 if event else 0)
 
 
-def test_a_store_that_is_away_changes_no_verdict(verdicts: Verdicts, frees: Frees, caplog: Any) -> None:
+def test_an_unreachable_store_changes_no_verdict(verdicts: Verdicts, frees: Frees, caplog: Any) -> None:
     frees.away = True
     request = asked()
     verdicts.answered(request, Response(URL, status=200))
@@ -216,7 +216,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("error", WAYS, ids=repr)
-def test_when_nine_of_ten_hosts_fail_it_is_our_own_outage_and_nothing_is_counted(
+def test_an_outage_of_our_own_network_counts_against_no_host(
     verdicts: Verdicts, frees: Frees, caplog: Any, error: Exception
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -246,7 +246,9 @@ def test_three_hosts_suffice_where_no_host_responds(verdicts: Verdicts, frees: F
 @pytest.mark.parametrize(
     "error", [net.ConnectionLost(), ours.BodyRefused("too_large", ""), ours.RobotsBlocked("")], ids=repr
 )
-def test_what_is_no_failure_of_the_way_is_no_evidence(verdicts: Verdicts, frees: Frees, error: Exception) -> None:
+def test_failures_beyond_the_network_are_no_evidence_of_our_outage(
+    verdicts: Verdicts, frees: Frees, error: Exception
+) -> None:
     reasons = {verdicts.failed(of_host(f"h{number}.test"), error).reason for number in range(20)}
     assert "own_outage" not in reasons
     assert frees.own_network.since is None
@@ -265,7 +267,7 @@ def test_probes_of_hosts_that_were_away_before_are_no_evidence_but_wait_for_the_
     assert frees.told == [("none", None)]
 
 
-def test_a_store_that_is_away_too_stops_no_verdict(verdicts: Verdicts, frees: Frees) -> None:
+def test_our_own_outage_is_recognised_without_the_store(verdicts: Verdicts, frees: Frees) -> None:
     frees.away = True
     reasons = [verdicts.failed(of_host(f"h{number}.test"), net.DNSLookupError()).reason for number in range(10)]
     assert reasons[-1] == "own_outage"
@@ -279,7 +281,7 @@ def test_a_store_that_is_away_too_stops_no_verdict(verdicts: Verdicts, frees: Fr
         ("half_open", "closed", [("domain_circuit_closed", logging.INFO)]),
     ],
 )
-def test_a_domains_circuit_that_changes_is_told(
+def test_a_change_of_a_domains_circuit_is_logged(
     stats: MemoryStatsCollector, caplog: Any, before: str, after: str, told: list[tuple[str, int]]
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -41,20 +41,20 @@ def stage(name: str) -> str:
     [DOCKERFILE, (REPOSITORY / "compose.yaml").read_text(), *(unit.read_text() for unit in UNITS)],
     ids=["Dockerfile", "compose.yaml", *(unit.name for unit in UNITS)],
 )
-def test_every_setting_that_is_named_is_one(text: str) -> None:
+def test_every_setting_named_in_deployments_exists(text: str) -> None:
     named = set(re.findall(r"FEEDCRAWL_[A-Z0-9_]+", text))
     assert named
     check(iter(named))
 
 
-def test_what_the_image_copies_is_there_and_let_through() -> None:
+def test_files_copied_into_the_image_exist_and_are_let_through() -> None:
     let_through = [line[1:] for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line[:1] == "!"]
     copied = [word for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.M) for word in line.split()[:-1]]
     assert sorted(copied) == sorted(let_through)
     assert all((REPOSITORY / path).exists() for path in copied)
 
 
-def test_images_that_run_are_healthy_when_they_say_so_and_belong_to_nobody_of_weight() -> None:
+def test_images_that_run_have_a_health_check_and_no_root() -> None:
     assert STAGES[:3] == ["build", "build-api", "base"]
     assert STAGES[3:] == ["api", "worker-chromium", "worker"]  # the last is what a bare build makes
     assert "USER 10001" in stage("base")
@@ -102,7 +102,7 @@ def test_services_have_no_rights_that_they_do_not_need(name: str) -> None:
     assert service.get("read_only", False) is (name not in WRITES)
 
 
-def test_the_server_is_reached_by_who_works_with_it_alone() -> None:
+def test_only_the_services_that_use_the_server_reach_it() -> None:
     networks = COMPOSE["networks"]
     users = {name for name, each in COMPOSE["services"].items() if "store" in each.get("networks", ["default"])}
     assert users == {"valkey", "worker", "api", "relay"}
@@ -117,7 +117,7 @@ def test_no_login_has_a_default() -> None:
         assert set(re.findall(rf"\$\{{{secret}(..)", text)) == {":?"}, f"{secret} must be required"
 
 
-def test_the_server_of_the_fleet_is_one_that_a_crawl_accepts_with_its_password(tmp_path: Path) -> None:
+def test_a_crawl_accepts_the_server_of_the_fleet_with_its_password(tmp_path: Path) -> None:
     shell, option, script = COMPOSE["services"]["valkey"]["command"]
     (tmp_path / "valkey-server").symlink_to(binary())
     port = free_port()

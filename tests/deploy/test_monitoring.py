@@ -51,7 +51,7 @@ def expressions(where: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("where", ["alerts", "dashboard"])
-def test_every_metric_that_is_named_exists_with_its_labels(where: str) -> None:
+def test_every_named_metric_exists_with_its_labels(where: str) -> None:
     known = series()
     for expression in expressions(where):
         named = set(METRIC.findall(expression))
@@ -74,7 +74,7 @@ def test_bounds_that_alerts_ask_for_are_buckets() -> None:
             assert bound in {str(float(each)) for each in metric.buckets}
 
 
-def test_each_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not() -> None:
+def test_each_alert_has_a_case_that_fires_and_a_case_that_does_not() -> None:
     tests = yaml.safe_load(CASES.read_text())["tests"]
     quiet = {case["alertname"] for test in tests for case in test.get("alert_rule_test", ())}
     fired = set(re.findall(r'alertname="(\w+)"', json.dumps(tests).replace('\\"', '"')))
