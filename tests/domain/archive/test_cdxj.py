@@ -46,24 +46,24 @@ KEYS = [
 
 
 @pytest.mark.parametrize(("url", "key"), KEYS)
-def test_the_key_is_the_one_that_replay_programs_look_for(url: str, key: str) -> None:
+def test_the_key_is_the_surt_of_replay_programs(url: str, key: str) -> None:
     assert surt(url) == key
 
 
 @pytest.mark.parametrize("url", ["", "news", "mailto:", "http://", "http:///x", "http://:80/"])
-def test_what_has_no_host_has_no_key(url: str) -> None:
+def test_a_url_without_a_host_has_no_key(url: str) -> None:
     with pytest.raises(ValueError, match="no host"):
         surt(url)
 
 
 @given(st.text(alphabet="aZ09/.%?&=;:@~+ \u00e9\U0001f600\ud800", max_size=40))
-def test_a_key_is_one_word_of_ascii(rest: str) -> None:
+def test_a_key_is_a_single_ascii_word(rest: str) -> None:
     key = surt(f"http://news.test/{rest}")
     assert key.isascii()
     assert key.split() == [key]
 
 
-def test_urls_that_are_one_to_us_are_mostly_one_there() -> None:
+def test_spellings_with_the_same_canonical_url_have_the_same_key() -> None:
     assert surt(canonicalize("http://News.test:80/a/../b?y=1&x=2#f")) == surt("http://news.test/b?x=2&y=1")
 
 

@@ -39,7 +39,7 @@ def test_the_oldest_kept_day_is_kept_whole() -> None:
         ([capture(9, "a", "f"), capture(9, "b", "g")], {"a", "b"}),
     ],
 )
-def test_what_stays_in_spite_of_its_age(captures: list[Capture], expected: set[str]) -> None:
+def test_captures_that_are_still_needed_stay(captures: list[Capture], expected: set[str]) -> None:
     assert needed(captures, first_kept(TODAY, 3)) == expected
 
 

@@ -57,7 +57,7 @@ def test_a_pair_of_records():
     assert request_http.headers == [("Host", "a.test"), ("User-Agent", "feedcrawl")]
 
 
-def test_a_record_is_one_gzip_member():
+def test_a_record_is_a_gzip_member():
     packed = pack(exchange(body=b"x" * 10_000))
     for member in (packed.response, packed.request):
         reader = zlib.decompressobj(wbits=31)
@@ -100,7 +100,7 @@ def test_when_a_body_is_written_again(given, profile, fields, payload):
     assert body == payload
 
 
-def test_a_revisit_says_what_it_refers_to():
+def test_a_revisit_names_its_first_record():
     fields = read(exchange(status=304, previous=PREVIOUS))[0][1]
     assert fields["WARC-Refers-To"] == f"<urn:uuid:{EARLIER}>"
     assert fields["WARC-Refers-To-Target-URI"] == "http://a.test/feed"
@@ -144,7 +144,7 @@ def test_a_host_header_that_was_set_stays_alone():
         ((b"Transfer-Encoding", b"chunked"), ("X-Archive-Orig-Transfer-Encoding", "chunked")),
     ],
 )
-def test_header_lines_stay_one_line_and_exact_otherwise(sent, kept):
+def test_a_header_line_stays_on_its_line(sent, kept):
     http = read(exchange(response_headers=[(b"First", b"1"), sent, (b"Last", b"1")], body=b"b"))[0][2]
     assert http.headers == [("First", "1"), kept, ("Last", "1")]
 
@@ -159,7 +159,7 @@ def test_no_value_forges_a_line(field, start):
     assert found[0][3] == b"body"
 
 
-def test_a_url_stays_as_it_is_but_for_what_no_url_holds():
+def test_a_target_uri_is_escaped_only_where_a_url_must_be():
     url = "http://a.test/é?q=a|b^c`{d}\\\"'[e]%20<f> g"
     assert read(exchange(url=url))[0][1]["WARC-Target-URI"] == "http://a.test/%C3%A9?q=a|b^c`{d}\\\"'[e]%20%3Cf%3E%20g"
 

@@ -33,16 +33,16 @@ FINAL = "https://www.example.org/a/story"
         ("https://a.github.io/x", "https://a.github.io/x", "https://b.github.io/x", "https://a.github.io/x"),
     ],
 )
-def test_the_url_by_which_a_page_is_known(asked: str, final: str, named: str | None, canonical: str) -> None:
+def test_the_canonical_url_of_a_page(asked: str, final: str, named: str | None, canonical: str) -> None:
     assert canonical_url(asked, final, named) == canonical
 
 
-def test_a_trailing_slash_is_kept_where_a_source_says_so() -> None:
+def test_a_trailing_slash_is_kept_where_the_source_keeps_slashes() -> None:
     assert canonical_url("http://a.test/x/", "http://a.test/x/", None, keep_trailing_slash=True) == "http://a.test/x/"
 
 
 @given(named=st.text(max_size=40))
-def test_whatever_a_page_names_the_answer_is_of_its_site(named: str) -> None:
+def test_a_canonical_url_stays_on_the_site_of_the_page(named: str) -> None:
     assert ".".join(canonical_url(FINAL, FINAL, named).split("/")[2].split(".")[-2:]) == "example.org"
 
 

@@ -92,19 +92,19 @@ def test_the_server_and_the_bytes_must_agree_to_be_taken(
     assert refused.value.code == expected
 
 
-def test_texts_are_taken_where_that_is_wished() -> None:
+def test_text_files_are_accepted_where_configured() -> None:
     assert files.judge("text/vtt", b"WEBVTT\n", ("text/vtt",)) == ("text/vtt", ".txt")
 
 
 @given(st.binary(max_size=300), st.sampled_from(["", "image/png", "image/svg+xml", "audio/mpeg", "text/html"]))
-def test_what_is_taken_is_of_a_type_that_is_taken(head: bytes, declared: str) -> None:
+def test_an_accepted_file_has_an_accepted_type(head: bytes, declared: str) -> None:
     with contextlib.suppress(Refusal):
         kind, extension = files.judge(declared, head, MEDIA)
         assert kind.startswith(("image/", "audio/", "video/"))
         assert extension in ("", ".xml") or any(extension == each[2] for each in SEEN)
 
 
-def test_wishes_are_few_and_each_is_one() -> None:
+def test_wanted_files_are_limited_and_each_url_counts_once() -> None:
     many = [f"http://a.test/{number}.png" for number in range(2 * MAX_FILES)]
     assert [file.url for file in files.wanted_files(many, "enclosure")] == many[:MAX_FILES]
     one = files.wanted_files(["http://A.test/x.png#a", "http://a.test/x.png#b", "HTTP://a.test:80/x.png"], "image")
@@ -139,7 +139,7 @@ def test_links() -> None:
     assert files.link(file, known) == {"url": file.url, "role": "image", **known}
 
 
-def test_what_nobody_names_and_nobody_used_may_go() -> None:
+def test_old_files_that_no_record_names_may_be_removed() -> None:
     present = {files.path_of("aa1", ".png"): 10.0, files.path_of("aa2", ""): 10.0, files.path_of("aa3", ".mp3"): 99.0}
     assert list(present) == ["aa/aa1.png", "aa/aa2", "aa/aa3.mp3"]
     assert files.unnamed(present, {"aa1"}, 50.0) == ["aa/aa2"]

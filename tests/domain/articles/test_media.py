@@ -79,7 +79,7 @@ def succeeded(media: Media, at: str = T2, content_hash: str = HASH) -> Media:
     return states.succeeded(media, at, canonical_url=URL, content_hash=content_hash)
 
 
-def test_the_way_to_an_article(pending: Media) -> None:
+def test_a_page_record_becomes_ready(pending: Media) -> None:
     assert (pending.processing_status, pending.processing_attempts, pending.created_at) == ("pending", 0, T0)
     begun = states.started(pending, T1)
     assert (begun.processing_status, begun.processing_attempts, begun.processing_started_at) == ("extracting", 1, T1)
@@ -102,7 +102,9 @@ def test_the_way_to_an_article(pending: Media) -> None:
         ("FAIL_EMPTY", "empty", "x" * 900, "E_INGEST_FAILED", ("FAIL_EMPTY empty: " + "x" * 900)[:500]),
     ],
 )
-def test_the_way_to_a_failure(pending: Media, code: str, reason: str, detail: str, error: str, message: str) -> None:
+def test_a_page_record_becomes_failed_and_is_retried(
+    pending: Media, code: str, reason: str, detail: str, error: str, message: str
+) -> None:
     lost = states.failed(states.started(pending, T1), T2, code=code, reason=reason, detail=detail)
     assert (lost.processing_status, lost.failed_at, lost.failure_stage) == ("failed", T2, "extract")
     assert (lost.last_error_code, lost.last_error_message) == (error, message)
@@ -147,7 +149,7 @@ def test_a_duplicate_leads_to_the_target_and_back(pending: Media) -> None:
 
 
 @pytest.mark.parametrize(("counted", "attempts"), [((0,), 1), ((0, 0), 1), ((0, 1), 2), ((0, 1, 1, 2), 3), ((2,), 3)])
-def test_an_attempt_is_counted_once_however_often_it_is_told(
+def test_an_attempt_is_counted_once_however_often_it_starts(
     pending: Media, counted: tuple[int, ...], attempts: int
 ) -> None:
     media = pending
@@ -159,7 +161,7 @@ def test_an_attempt_is_counted_once_however_often_it_is_told(
 
 
 @pytest.mark.parametrize(("since", "done"), [(T1, True), (T2, True), (T3, False)])
-def test_a_task_whose_end_was_lost_is_done(pending: Media, since: str, done: bool) -> None:
+def test_a_record_completed_since_the_start_of_its_task_is_done(pending: Media, since: str, done: bool) -> None:
     assert already_done(succeeded(states.started(pending, T1)), since) is done
     assert not already_done(pending, since)
     assert not already_done(replace(pending, processing_status="failed", processing_completed_at=T3), since)
@@ -169,7 +171,7 @@ STEPS = st.sampled_from(get_args(Step))
 
 
 @given(st.lists(STEPS, max_size=12))
-def test_a_record_is_what_its_steps_made_of_it(steps: list[Step]) -> None:
+def test_any_sequence_of_transitions_keeps_the_record_consistent(steps: list[Step]) -> None:
     media = new_media(UID, URL, T0)
     does = {
         "start": lambda it: states.started(it, T1),
@@ -195,7 +197,7 @@ def test_a_record_is_what_its_steps_made_of_it(steps: list[Step]) -> None:
         assert media_from(json.loads(json.dumps(media.to_record()))) == media
 
 
-def test_what_others_read_of_it(pending: Media) -> None:
+def test_a_public_record_has_its_fragments_and_versions(pending: Media) -> None:
     done = succeeded(states.started(pending, T1))
     shown = states.public(done, states.fragments("<p>t", "t"))
     assert shown["fragments"] == [{"idx": 0, "html_sanitized": "<p>t", "canonical_text": "t"}]
@@ -207,7 +209,9 @@ def test_what_others_read_of_it(pending: Media) -> None:
 
 @pytest.mark.parametrize("parts", [[], states.fragments("<p>t", "t")])
 @pytest.mark.parametrize("status", get_args(Status))
-def test_what_can_be_done_with_it(pending: Media, status: Status, parts: list[dict[str, Any]]) -> None:
+def test_capabilities_follow_from_status_and_fragments(
+    pending: Media, status: Status, parts: list[dict[str, Any]]
+) -> None:
     shown = states.public(replace(pending, processing_status=status), parts)
     can = status == "ready_for_reading" and bool(parts)
     assert shown["capabilities"] == {"can_read": can, "can_highlight": can, "can_quote": can}

@@ -38,7 +38,7 @@ BUILDERS = pytest.mark.parametrize(("build", "form"), [(atom, "atom1.0"), (json_
 
 
 @BUILDERS
-def test_our_own_parser_reads_it_back(build: Any, form: str) -> None:
+def test_the_parser_reads_a_published_feed_back(build: Any, form: str) -> None:
     found = parse(build(FEED, [FULL, BARE]), url=FEED.self_url)
     assert (found.format, found.title, found.notes) == (form, FEED.title, ())
     assert (found.self_url, found.paging.next, found.hubs) == (FEED.self_url, FEED.next_url, ("https://hub.test/",))
@@ -52,7 +52,7 @@ def test_our_own_parser_reads_it_back(build: Any, form: str) -> None:
     assert (bare.native_id, bare.link, bare.updated) == ("urn:feedcrawl:article:fa57ae6503cc3119", BARE.url, AT)
 
 
-def test_an_atom_feed_has_what_the_format_asks_for() -> None:
+def test_an_atom_feed_has_the_elements_of_its_format() -> None:
     names = {"a": "http://www.w3.org/2005/Atom"}
     root = etree.fromstring(atom(FEED, [BARE, FULL]))
     assert [root.findtext(f"a:{name}", namespaces=names) for name in ("id", "title", "updated")] == [
@@ -67,7 +67,7 @@ def test_an_atom_feed_has_what_the_format_asks_for() -> None:
     assert empty.findtext("a:updated", namespaces=names) == "2026-11-28T00:33:05Z"
 
 
-def test_a_json_feed_has_what_the_format_asks_for() -> None:
+def test_a_json_feed_has_the_members_of_its_format() -> None:
     said = json.loads(json_feed(replace(FEED, home_url=None, next_url=None, hub_url=None), [BARE]))
     assert said == {
         "version": "https://jsonfeed.org/version/1.1",
