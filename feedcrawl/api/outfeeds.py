@@ -56,7 +56,9 @@ def outfeed(
     further = iri(base + address(request, cursor=cursor_of(following))) if following else None
     updated = datetime.fromtimestamp(articles[0]["fetched_ts"] if articles else 0, UTC)
     whole = iri(f"{base}{request.url.path}{whose}")
-    hub = None if request.url.query else config.hub_url  # hubs are notified of whole feeds alone
+    # Readers who rely on a hub no longer poll, so a feed names a hub only if that hub is notified: of whole feeds, by
+    # their public addresses.
+    hub = config.hub_url if config.public_url and not request.url.query else None
     made = OutFeed(title, here, updated, id=whole, next_url=further, hub_url=hub)
     links = {"self": here, "next": further, "hub": hub}
     headers = {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in links.items() if url)}

@@ -34,7 +34,8 @@ class ServingSettings:
     hub_url: str | None = setting(
         None,
         "URL",
-        "of a WebSub hub at which readers of published feeds may subscribe (`rel=hub`), and which is notified of news",
+        "of a WebSub hub at which readers of published feeds may subscribe (`rel=hub`), and which is notified of news; "
+        "takes effect with `FEEDCRAWL_PUBLIC_URL` alone",
     )
     push_sha1: bool = setting("false", "true or false", "accept deliveries signed with SHA-1, as some hubs still do")
     metrics_host: str = setting("127.0.0.1", "address", "on which a worker serves its metrics", section="Metrics")

@@ -38,16 +38,22 @@ def url(number: int) -> str:
 
 
 @pytest.fixture
-def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Reader]:
-    with wired_to(redis_server, tmp_path, FEEDCRAWL_HUB_URL=HUB) as wired:
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path, port: int) -> Iterator[Reader]:
+    own = {"FEEDCRAWL_HUB_URL": HUB, "FEEDCRAWL_PUBLIC_URL": f"http://127.0.0.1:{port}"}
+    with wired_to(redis_server, tmp_path, **own) as wired:
         made = Reader(wired)
         made.now = wired.now()
         yield made
 
 
 @pytest.fixture
-def client(reader: Reader) -> Iterator[httpx.Client]:
-    with serving(reader.wired, free_port()) as served, httpx.Client(base_url=served, timeout=10) as made:
+def client(reader: Reader, port: int) -> Iterator[httpx.Client]:
+    with serving(reader.wired, port) as served, httpx.Client(base_url=served, timeout=10) as made:
         yield made
 
 
@@ -184,6 +190,20 @@ def test_links_of_a_collection_start_at_the_public_url(
         with serving(wired, free_port()) as served:
             answer = httpx.get(f"{served}/collections/default.atom")
         assert answer.links["self"]["url"] == "https://crawl.example/base/collections/default.atom"
+
+
+@pytest.mark.parametrize("form", ["atom", "json"])
+def test_a_feed_without_a_public_address_names_no_hub(
+    redis_server: str, redis_client: redis.Redis, tmp_path: Path, form: str
+) -> None:
+    with (
+        wired_to(redis_server, tmp_path, FEEDCRAWL_HUB_URL=HUB) as wired,
+        serving(wired, free_port()) as served,
+        httpx.Client(base_url=served, timeout=10) as made,
+    ):
+        answer = made.get(f"/articles.{form}")
+        found = parse(answer.content, url=str(answer.url), content_type=answer.headers["content-type"])
+    assert (answer.status_code, found.hubs, "hub" in answer.links) == (200, (), False)
 
 
 @pytest.mark.parametrize("form", ["atom", "json"])
