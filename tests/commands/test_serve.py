@@ -61,8 +61,15 @@ def test_the_parts_follow_the_settings(given: dict[str, str], workers: int, expe
 
 def test_each_worker_has_a_port_for_its_metrics() -> None:
     parts = parts_of(settings(METRICS_PORT="9151"), 3, api=False)
-    assert [dict(part.settings)["FEEDCRAWL_METRICS_PORT"] for part in parts] == ["9151", "9152", "9153"]
-    assert {dict(part.settings)["FEEDCRAWL_METRICS_PORT"] for part in parts_of(settings(), 2, api=False)} == {"0"}
+    assert [part.settings for part in parts] == [(f"FEEDCRAWL_METRICS_PORT={port}",) for port in (9151, 9152, 9153)]
+    assert {part.settings for part in parts_of(settings(), 2, api=False)} == {("FEEDCRAWL_METRICS_PORT=0",)}
+
+
+def test_each_part_gets_the_settings_of_the_command_line() -> None:
+    worker, api = parts_of(settings(METRICS_PORT="9151"), 1, api=True, given=("FEEDCRAWL_LOG_LEVEL=INFO",))
+    crawl = ["crawl", "feeds", "-a", "forever=1", "-s", "FEEDCRAWL_LOG_LEVEL=INFO", "-s", "FEEDCRAWL_METRICS_PORT=9151"]
+    assert worker.arguments == crawl
+    assert api.arguments == ["api", "-s", "FEEDCRAWL_LOG_LEVEL=INFO"]
 
 
 @pytest.mark.slow
@@ -104,13 +111,15 @@ def children_of_system(pid: int) -> bool:
 
 
 def test_a_part_that_refuses_its_settings_ends_all(tmp_path: Path) -> None:
-    own = {"FEEDCRAWL_DATA_DIR": str(tmp_path / "data"), "FEEDCRAWL_SOURCES": str(tmp_path / "missing.yaml")}
-    words = [sys.executable, "-m", "feedcrawl", "serve", "--no-api"]
+    own = {"FEEDCRAWL_DATA_DIR": str(tmp_path / "data")}
+    missing = tmp_path / "missing.yaml"
+    words = [sys.executable, "-m", "scrapy", "serve", "--no-api", "-s", f"FEEDCRAWL_SOURCES={missing}"]
     ran = subprocess.run(
         words, cwd=REPOSITORY, env=clean_environment() | own, capture_output=True, text=True, timeout=90, check=False
     )
     assert ran.returncode == 2, ran.stderr
     assert "worker 1 cannot start with these settings" in ran.stderr
+    assert str(missing) in ran.stderr
 
 
 def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:

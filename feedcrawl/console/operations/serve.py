@@ -7,7 +7,7 @@ import contextlib
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import UsageError
@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 from feedcrawl.console.output import DONE, UNUSABLE, say
 from feedcrawl.console.stores import on
 from feedcrawl.domain.operations.restarts import wait_sec
+from feedcrawl.hints import program
 from feedcrawl.settings import environment
 from feedcrawl.wiring import Wiring
 
@@ -30,18 +31,25 @@ _KILL_SEC: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A process to keep running: its name, its command, and settings of its own."""
+    """A process to keep running: its name, its command, and its settings, each as NAME=VALUE."""
 
     name: str
     words: tuple[str, ...]
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> list[str]:
+        """The command, with the settings as options; of two values of a setting Scrapy takes the later one."""
+        return [*self.words, *(word for each in self.settings for word in ("-s", each))]
 
 
-def parts_of(config: Config, workers: int, *, api: bool) -> list[Part]:
-    """The processes of one machine; workers after the first have the next ports of metrics."""
+def parts_of(config: Config, workers: int, *, api: bool, given: tuple[str, ...] = ()) -> list[Part]:
+    """The processes of one machine, with the settings given to `serve` on its command line (NAME=VALUE); workers after
+    the first have the next ports of metrics.
+    """
     ports = [config.metrics_port + number if config.metrics_port else 0 for number in range(workers)]
     found = [
-        Part(f"worker {number}", ("crawl", "feeds", "-a", "forever=1"), (("FEEDCRAWL_METRICS_PORT", str(port)),))
+        Part(f"worker {number}", ("crawl", "feeds", "-a", "forever=1"), (f"FEEDCRAWL_METRICS_PORT={port}",))
         for number, port in enumerate(ports, 1)
     ]
     if api:
@@ -52,7 +60,7 @@ def parts_of(config: Config, workers: int, *, api: bool) -> list[Part]:
         found.append(Part("index", ("index",)))
     if config.webhook_urls:
         found.append(Part("webhooks", ("webhooks",)))
-    return found
+    return [replace(part, settings=(*given, *part.settings)) for part in found]
 
 
 @on(Wiring, makes_data=True)
@@ -62,7 +70,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         raise UsageError(f"serve takes --workers from 1 to {MOST_WORKERS}, and no arguments", print_help=False)
     wired.client.ping()
     config, path = wired.config, wired.connection.socket_path
-    parts = parts_of(config, opts.workers, api=not opts.no_api)
+    parts = parts_of(config, opts.workers, api=not opts.no_api, given=tuple(opts.set))
     say("serve", f"starting {', '.join(part.name for part in parts)}; Ctrl-C ends them all")
     if not opts.no_api:
         say("serve", f"the dashboard is at http://{config.api_host}:{config.api_port}/")
@@ -86,8 +94,8 @@ async def _run(part: Part, stop: asyncio.Event, drain_sec: float) -> int:
     while not stop.is_set():
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "feedcrawl", *part.words),
-            env={**environment(), **dict(part.settings)},
+            *(sys.executable, "-m", program(), *part.arguments),
+            env=environment(),
             start_new_session=True,  # Ctrl-C of a terminal reaches this process alone, which then ends its parts
         )
         ended = asyncio.create_task(process.wait())
