@@ -83,7 +83,7 @@ def carriers(ip: str) -> list[str]:
 
 
 @pytest.mark.parametrize("ip", PRIVATE_V4)
-def test_wrapping_makes_nothing_public(ip: str) -> None:
+def test_a_wrapped_private_address_is_not_public(ip: str) -> None:
     assert [address for address in carriers(ip) if is_public(address)] == []
 
 
@@ -95,7 +95,7 @@ def test_wrapped_public_addresses_are_public(ip: str) -> None:
 @pytest.mark.parametrize(
     "ip", ["::ffff:127.0.0.1", "::FFFF:7F00:1", "0:0:0:0:0:ffff:7f00:0001", "::127.0.0.1", "64:ff9b::127.0.0.1"]
 )
-def test_spellings_of_one_address(ip: str) -> None:
+def test_every_spelling_of_a_private_address_is_private(ip: str) -> None:
     assert not is_public(ip)
 
 
@@ -174,7 +174,9 @@ def test_opened_networks(ip: str, opened: str, allowed: bool) -> None:
         ("a.test", ["9.9.9.9"], "9.9.9.9/32", ""),
     ],
 )
-def test_one_forbidden_address_refuses_a_host(host: str, addresses: list[str], opened: str, refused: str) -> None:
+def test_a_forbidden_address_among_others_refuses_the_host(
+    host: str, addresses: list[str], opened: str, refused: str
+) -> None:
     found = dial_refusal(host, addresses, parse_networks(opened), lambda ip: ip == "9.9.9.9")
     assert (found or "").partition(";")[0] == refused
 

@@ -107,7 +107,7 @@ def test_instants(text, instant):
         "\0",
     ],
 )
-def test_what_is_no_date(text):
+def test_a_text_that_is_no_date_gives_none(text):
     assert parse_date(text) is None
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_date(text):
     "text",
     ["0001-01-01T00:00:00Z", "Thu, 01 Jan 1970 00:00:00 GMT", "1989-12-31T23:59:59Z", "2100-01-01", "9999-12-31"],
 )
-def test_what_lies_out_of_range(text):
+def test_a_date_out_of_range_gives_none(text):
     assert parse_date(text) is None
 
 

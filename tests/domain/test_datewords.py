@@ -31,7 +31,7 @@ def test_months(word, month):
 
 
 @pytest.mark.parametrize("word", ["jui", "ma", "zzz", "monday", ""])
-def test_what_names_no_month_or_two(word):
+def test_an_ambiguous_or_unknown_word_is_no_month(word):
     assert fold(word) not in MONTHS
 
 

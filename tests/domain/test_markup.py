@@ -38,7 +38,7 @@ STORY = "".join(
         ("<body><i>a</i></body><p>b</p>", "<body><i>a</i><p>b</p></body>"),
     ],
 )
-def test_a_document_is_what_html_means(html: str, means: str) -> None:
+def test_a_document_is_parsed_as_html_defines(html: str, means: str) -> None:
     tree = parse_html(html)
     assert tree is not None
     assert etree.tostring(tree, method="html", encoding="unicode") == f"<html>{means}</html>"
@@ -54,7 +54,7 @@ def test_an_article_in_a_head_without_end_is_read() -> None:
 
 @pytest.mark.parametrize("before", [0, 1, 2047, 2048, 2049, 4095, 9000])
 @pytest.mark.parametrize("count", [4000, 20_000])
-def test_a_tag_with_thousands_of_attributes_has_none_of_them_wherever_it_stands(before: int, count: int) -> None:
+def test_attributes_beyond_the_limit_are_dropped_wherever_the_tag_stands(before: int, count: int) -> None:
     tag = "<b " + "".join(f" a{number}=1" for number in range(count)) + ">"
     tree = parse_html("x" * before + f"<p>{tag}Words</b></p>")
     assert tree is not None
@@ -63,7 +63,7 @@ def test_a_tag_with_thousands_of_attributes_has_none_of_them_wherever_it_stands(
     assert bold.text == "Words"
 
 
-def test_a_tag_with_a_long_value_keeps_it() -> None:
+def test_a_tag_keeps_a_long_value() -> None:
     tree = parse_html(f"<p><img src='data:{'x' * 9000}' alt=A></p>")
     assert tree is not None
     assert next(tree.iter("img")).get("alt") == "A"

@@ -121,7 +121,7 @@ def test_sitemaps_belong_to_no_group():
     assert len(robots.parse(many).sitemaps) == robots.MAX_SITEMAPS
 
 
-def test_what_lies_beyond_the_limit_is_not_read_and_a_torn_line_is_no_rule(monkeypatch):
+def test_lines_beyond_the_limit_are_not_read_and_a_cut_line_is_no_rule(monkeypatch):
     monkeypatch.setattr(robots, "MAX_BYTES", 40)
     body = b"User-agent: *\nDisallow: /a\nDisallow: /private\n"
     assert not allowed(body, "/a")

@@ -123,7 +123,7 @@ def active_parts(html):
 
 
 @pytest.mark.parametrize("html", ATTACKS)
-def test_nothing_active_is_left(html):
+def test_sanitised_html_has_no_active_part(html):
     assert list(active_parts(clean_html(html, base_url=BASE))) == []
 
 
@@ -162,13 +162,13 @@ MARKUP = st.lists(
         "</picture><picture>",
     ],
 )
-def test_copies_of_an_image_are_one_whatever_empty_stands_between(between):
+def test_copies_of_an_image_are_shown_once_whatever_empty_element_is_between(between):
     html = f"<p><x><picture><img src=a.png>{between}<img src=a.png></picture></x></p>"
     assert clean_html(html, base_url=BASE).count("<img") == 1
 
 
 @pytest.mark.parametrize("between", ["<table>", "<table><tr>", "<table><tbody>"])
-def test_copies_of_an_image_are_one_where_the_second_stands_between_cells(between):
+def test_copies_of_an_image_are_shown_once_where_the_second_is_between_cells(between):
     html = f"<img src=a.png>{between}<img src=a.png>"
     assert clean_html(html, base_url=BASE).count("<img") == 1
 

@@ -127,7 +127,7 @@ without = pytest.mark.skipif(not any(map(shutil.which, NAMES)), reason="there is
 @pytest.mark.chromium
 @without
 @pytest.mark.timeout(600)
-def test_nothing_runs_and_only_images_are_asked_for() -> None:
+def test_sanitised_html_runs_nothing_and_requests_only_images() -> None:
     batches = ["\n<hr>\n".join(CLEANED[start : start + BATCH]) for start in range(0, len(CLEANED), BATCH)]
     seen = asyncio.run(show([f"<!DOCTYPE html><body>{batch}" for batch in batches], again=True))
     assert seen.whole == len(batches)
@@ -163,7 +163,7 @@ def elements(cleaned: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
-def test_two_parsers_find_only_what_is_on_the_list(number: int) -> None:
+def test_two_parsers_find_only_listed_tags_and_attributes(number: int) -> None:
     for tag, attributes in elements(CLEANED[number]):
         assert tag in TAGS.split(), PAYLOADS[number]
         assert set(attributes) <= set(ATTRIBUTES.split()), PAYLOADS[number]

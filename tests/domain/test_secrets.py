@@ -58,7 +58,7 @@ from feedcrawl.domain.secrets import record_without_secrets, without_secrets
         ('<GET http://a.test/?key=x> "y"', '<GET http://a.test/?key=***> "y"'),
     ],
 )  # fmt: skip
-def test_secrets_of_urls_are_masked(text: str, shown: str) -> None:
+def test_passwords_and_keys_in_urls_are_masked(text: str, shown: str) -> None:
     assert without_secrets(text) == shown
     assert without_secrets(shown) == shown
 

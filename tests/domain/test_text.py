@@ -110,7 +110,7 @@ def test_lowered_text_is_as_long() -> None:
 
 
 @given(st.text())
-def test_each_letter_of_lowered_text_stands_where_it_stood(text: str) -> None:
+def test_each_letter_of_lowered_text_keeps_its_position(text: str) -> None:
     assert len(lowered(text)) == len(text)
 
 

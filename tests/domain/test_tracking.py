@@ -21,7 +21,7 @@ def test_parameters_that_may_choose_a_resource(name):
     ("name", "host", "follows"),
     [("si", "www.youtube.com", True), ("si", "youtu.be", True), ("si", "notyoutube.com", False), ("s", "x.com", True)],
 )
-def test_general_names_count_on_their_sites_alone(name, host, follows):
+def test_general_parameter_names_are_removed_on_their_sites_only(name, host, follows):
     assert is_tracking(name, host) is follows
 
 

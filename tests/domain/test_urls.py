@@ -103,7 +103,7 @@ def test_refusals(read, url, code):
         ("https://news.example/a?#", None, "https://news.example/a?"),
     ],
 )
-def test_what_is_fetched_is_the_url_as_published(url, base, fetched):
+def test_the_fetched_url_is_the_published_url_made_absolute(url, base, fetched):
     assert urls.resolve(url, base) == fetched
 
 
@@ -178,7 +178,7 @@ def test_parts(url, host, origin, domain):
         ("", None),
     ],
 )
-def test_what_a_host_shares_with_others(host, expected):
+def test_the_site_of_a_host(host, expected):
     assert urls.site_of(host) == expected
 
 

@@ -84,7 +84,7 @@ def test_a_json_feed_has_the_members_of_its_format() -> None:
     }
 
 
-def test_an_article_as_it_is_stored() -> None:
+def test_an_entry_is_made_of_a_stored_article() -> None:
     article = {
         "uid": FULL.uid,
         "url": "https://news.test/other",
@@ -107,7 +107,9 @@ TEXT = st.text(st.characters() | st.sampled_from("\0\x1b\ud800<&>\"']]>"))
 
 @BUILDERS
 @given(title=TEXT, html=TEXT, url=TEXT)
-def test_whatever_an_article_says_the_document_is_whole(build: Any, form: str, title: str, html: str, url: str) -> None:
+def test_a_published_document_is_whole_whatever_its_articles_contain(
+    build: Any, form: str, title: str, html: str, url: str
+) -> None:
     odd = replace(FULL, title=title, html=html, url=url, authors=(title,), categories=(html,), language=url)
     document = build(replace(FEED, title=title), [odd, BARE])
     assert len(parse(document, url=FEED.self_url).entries) == 2

@@ -33,7 +33,9 @@ def test_all_conditions_must_hold(wanted: ArticleFilter, matches: bool) -> None:
 @pytest.mark.parametrize(
     "wanted", [ArticleFilter(feed_id="f1"), ArticleFilter(host="news.test"), ArticleFilter(language="en")]
 )
-def test_what_an_article_does_not_say_is_not_meant(article: dict[str, str], wanted: ArticleFilter) -> None:
+def test_an_article_without_a_field_matches_no_condition_on_the_field(
+    article: dict[str, str], wanted: ArticleFilter
+) -> None:
     assert not wanted.matches(article)
 
 

@@ -32,7 +32,7 @@ STILL = "<html><body><p>No script here, and the description of one.</p></body></
         ("never", SCRIPTED, None, False),
     ],
 )
-def test_what_is_worth_a_browser(mode: Render, html: str, refusal: str | None, expected: bool) -> None:
+def test_pages_that_need_a_browser(mode: Render, html: str, refusal: str | None, expected: bool) -> None:
     assert wants_rendering(mode, html, refusal=refusal) is expected
 
 
@@ -73,5 +73,5 @@ def test_a_teaser_from_the_feed_is_no_article_yet(html: str, feed_text: int | No
         ("http://", "document", "https://a.org/", False),
     ],
 )
-def test_what_a_page_may_load(url: str, kind: str, page_url: str | None, expected: bool) -> None:
+def test_resources_that_a_page_may_load(url: str, kind: str, page_url: str | None, expected: bool) -> None:
     assert may_load(url, kind, page_url=page_url) is expected

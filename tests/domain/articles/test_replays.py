@@ -46,7 +46,7 @@ def test_a_day_or_a_moment(text: str, end: bool, expected: datetime) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "28.11.2026"])
-def test_what_is_neither_says_what_is_expected(text: str) -> None:
+def test_a_text_that_is_neither_day_nor_moment_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(Refusal, match="2026-11-28"):
         moment(text)
 

@@ -56,7 +56,7 @@ def test_titles_are_their_words(left: str | None, right: str | None, same_words:
     assert (title_key(left) == title_key(right)) is same_words
 
 
-def test_no_title_is_none() -> None:
+def test_an_empty_title_has_no_words() -> None:
     assert title_key("…") == 0
 
 
@@ -82,7 +82,9 @@ def test_no_title_is_none() -> None:
         (TEXT * 20, TITLE, 0, "too_long"),
     ],
 )
-def test_which_texts_that_differ_are_one_story(text: str, title: str | None, hours: float | None, reason: str) -> None:
+def test_different_texts_that_are_the_same_story(
+    text: str, title: str | None, hours: float | None, reason: str
+) -> None:
     assert near(looks(), looks(text, title, hours=hours), RULE)[0] == reason
     assert near(looks(text, title, hours=hours), looks(), RULE)[0] == reason
 
@@ -96,11 +98,11 @@ def test_which_texts_that_differ_are_one_story(text: str, title: str | None, hou
         ("Gold closed.", "Gold closed on the 3rd.", "near_text"),
     ],
 )
-def test_what_differs_in_its_figures_is_another_story(first: str, second: str, reason: str) -> None:
+def test_texts_with_different_figures_are_different_stories(first: str, second: str, reason: str) -> None:
     assert near(looks(f"{first}\n{TEXT}"), looks(f"{second}\n{TEXT}"), RULE)[0] == reason
 
 
-def test_two_without_a_title_are_not_compared() -> None:
+def test_articles_without_titles_are_not_compared() -> None:
     assert near(looks(title=None), looks(title=None), RULE) == ("other_title", 0.0)
 
 
@@ -116,14 +118,14 @@ def test_two_without_a_title_are_not_compared() -> None:
         (400, None, None, 1, "same_text"),
     ],
 )
-def test_which_equal_texts_are_one_story(
+def test_equal_texts_that_are_the_same_story(
     chars: int, mine: str | None, theirs: str | None, titles: int, reason: str
 ) -> None:
     text = TEXT[:chars]
     assert same(looks(text, mine), looks(text, theirs), titles, RULE) == reason
 
 
-def test_the_first_that_had_it_is_the_likeliest() -> None:
+def test_the_first_article_with_the_text_is_the_best_match() -> None:
     mine = looks()
     texts = [Fingerprinted("t1", looks(title="Another")), Fingerprinted("t2", looks())]
     titled = [
@@ -143,7 +145,7 @@ def test_the_first_that_had_it_is_the_likeliest() -> None:
     assert 0.9 <= found[2].similarity < found[3].similarity == 1.0
 
 
-def test_the_text_of_a_template_joins_nobody() -> None:
+def test_a_text_shared_by_articles_of_different_titles_merges_none() -> None:
     texts = [
         Fingerprinted("a", looks(title="One")),
         Fingerprinted("b", looks(title="Two")),
@@ -168,7 +170,7 @@ def test_the_estimate_is_near_the_truth(share: float) -> None:
     assert abs(resemblance(*sketches) - truth) < 0.15
 
 
-def test_nothing_resembles_nothing() -> None:
+def test_empty_sketches_do_not_resemble() -> None:
     assert resemblance((), ()) == 0.0
     assert resemblance((1,), ()) == 0.0
 
@@ -186,7 +188,7 @@ def test_a_fingerprint_survives_as_text(title: str | None, text: str, published:
 
 
 @pytest.mark.parametrize("text", ["", "1:2", "1:2:::AAA", "1:2:::AAAAAAA=", "x:2:::", "1:2:x::", "1:2:::*"])
-def test_what_is_no_fingerprint_is_refused(text: str) -> None:
+def test_a_malformed_fingerprint_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         decode(text)
 

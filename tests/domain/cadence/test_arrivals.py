@@ -62,14 +62,14 @@ def test_known_entries_of_a_first_document_count_too():
         document(30, 30.01, 30.02),
     ],
 )
-def test_a_first_document_that_tells_nothing_leaves_the_prior(seen):
+def test_a_first_document_without_dates_leaves_the_prior(seen):
     known = learn(None, seen, NOW)
     assert (known.counts[0], known.entries, known.recent) == (0, 0, ())
     assert per_day(known)[0] <= PRIOR_RATE * DAY
     assert batch_size(known) == 1
 
 
-def test_entries_that_come_together_are_one_arrival():
+def test_entries_that_arrive_together_are_a_single_arrival():
     known = learn(None, document(0, 0.1, 0.2, 24, 24.1, 48), NOW)
     assert known.counts[0] == pytest.approx(2, rel=0.03)
     assert batch_size(known) == pytest.approx(2, rel=0.03)

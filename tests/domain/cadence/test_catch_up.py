@@ -20,11 +20,11 @@ from feedcrawl.domain.cadence.catch_up import HERD, Due, spread, usual_rate
          [("c", 0.0), ("a", 50.0), ("b", 100.0)]),
     ],
 )  # fmt: skip
-def test_who_waits_how_long(due: list[Due], rate: float, waits: list[tuple[str, float]]) -> None:
+def test_waits_of_overdue_feeds(due: list[Due], rate: float, waits: list[tuple[str, float]]) -> None:
     assert [(feed, round(wait, 6)) for feed, wait in spread(due, rate)] == waits
 
 
-def test_twenty_thousand_feeds_due_at_one_second() -> None:
+def test_twenty_thousand_feeds_due_in_a_second_are_spread() -> None:
     """Together with what comes due meanwhile they are at most twice the usual rate, and the best do not wait."""
     chance = random.Random(3)
     feeds = [Due(str(number), chance.uniform(900, 14_400), chance.expovariate(1)) for number in range(20_000)]

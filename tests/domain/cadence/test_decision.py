@@ -95,7 +95,7 @@ def test_interval_is_blended_with_the_gap_and_stays_in_bounds():
     assert waits(replace(NEW, published=ago(9, 9, 9)), NOTHING) == [675, 843.75], "an import tells no cadence"
 
 
-def test_nothing_is_blended_after_an_error():
+def test_an_error_blends_no_interval():
     state = PollState(interval_sec=1_000.0, ewma_sec=50_000.0)
     assert waits(Observation(500, 0, 0), state=state) == [2_000]
     assert waits(Observation(503, 0, 0), state=state) == [2_000]
@@ -225,7 +225,7 @@ def test_jitter_stays_out_of_skip_windows():
     assert decide(state, jitter=-1.0).next_at == NOW + timedelta(hours=1)
 
 
-def test_every_rule_that_spoke_is_told():
+def test_every_rule_that_applied_is_a_candidate():
     hints = PublisherHints(ttl_minutes=60, update_period_sec=60, skip_hours=frozenset({13}))
     seen = Observation(200, 1, 19, published=ago(0, 60), hints=hints, max_age_sec=90.0)
     decision = decide(seen=seen, jitter=0.5)
@@ -340,12 +340,12 @@ def test_json_is_small_and_forgiving():
         (NOTHING, {}, None),
     ],
 )
-def test_how_long_a_host_that_answers_again_is_waited_for(seen, hints, expected):
+def test_the_wait_for_a_host_that_responds_again(seen, hints, expected):
     state = PollState(interval_sec=900, errors=4, hints=PublisherHints(**hints))
     assert once_answered(decide(state, seen, jitter=0.7), seen.status) == expected
 
 
-def test_a_first_failure_whose_back_off_is_no_longer_is_none():
+def test_a_first_failure_without_a_longer_back_off_has_no_second_wait():
     decision = decide(PollState(interval_sec=DAY), Observation(500, 0, 0))
     assert once_answered(decision, 500) is None
 

@@ -75,7 +75,7 @@ def test_tempo(tempo):
     ],
     ids=["hourly", "daily", "daily, within minutes", "on working days", "weekly"],
 )
-def test_a_regular_publisher_is_met_just_after_it_publishes(hours, days, within):
+def test_a_regular_publisher_is_polled_just_after_it_publishes(hours, days, within):
     decisions, delays = play(hours, days=days)
     late = delays[len(delays) // 2 :]
     assert sum(late) / len(late) < within
@@ -109,7 +109,7 @@ def test_a_burst_is_noticed():
     assert len(during) > 3 * len(before)
 
 
-def test_a_feed_that_has_ended_is_asked_ever_more_rarely():
+def test_a_feed_that_has_ended_is_polled_ever_more_rarely():
     decisions, _ = play(poisson(4, 30), days=300)
     waits = [decision.interval_sec for now, decision in decisions if now > START + timedelta(days=40)]
     assert waits[-1] > 4 * waits[0]
@@ -153,7 +153,7 @@ def test_a_burst_that_goes_on_may_fill_half_of_the_window(times, window, now, wa
     assert in_burst(times, window, now, 3_600) == (() if wait_sec is None else (("burst", wait_sec),))
 
 
-def test_a_burst_is_not_lost_once_it_was_met():
+def test_a_burst_is_not_lost_once_it_was_noticed():
     quiet = [24.0 * 30 * number for number in range(6)]
     burst = [24 * 170 + number / 40 for number in range(480)]
     decisions, _ = play(quiet + burst, days=170.5, window=10, policy=replace(LEARNED, tempo=6.0))
@@ -243,7 +243,7 @@ OLD_STATE = (
 )
 
 
-def test_a_state_of_the_version_before_keeps_what_it_learnt():
+def test_a_state_of_the_previous_version_keeps_its_counts():
     state = from_json(OLD_STATE % ("0" * 96 + "8" + "0" * 9 + "4" + "0" * 61, "A" * 168))
     known = state.arrivals
     assert (known.counts, known.entries, known.window) == ((5.0, 4.0, 1.0, 0.1), 6.0, 20)

@@ -52,7 +52,7 @@ def test_every_rule_of_the_policies_has_words() -> None:
         ("initial", [], ""),
     ],
 )
-def test_which_candidate_won(reason: str, candidates: list[tuple[str, float]], won: str) -> None:
+def test_the_candidate_that_won(reason: str, candidates: list[tuple[str, float]], won: str) -> None:
     assert winner(reason, candidates) == won
 
 

@@ -26,7 +26,7 @@ def test_the_tempo_that_keeps_a_budget(per_sec: float, budget: float | None, tem
     assert tempo_for(per_sec, budget) == tempo
 
 
-def test_what_a_feed_asks_for_does_not_depend_on_the_tempo() -> None:
+def test_the_demand_of_a_feed_does_not_depend_on_the_tempo() -> None:
     assert demand(1.0, 600.0) == demand(4.0, 2400.0) == 1 / 600
     assert demand(1.0, 0.0) == 1.0
 
@@ -52,7 +52,7 @@ def test_a_fleet_settles_at_its_budget_without_swinging(held: float) -> None:
     assert max(sum(settled[at : at + 6]) for at in range(42)) < 1.15 * 6 * budget
 
 
-def test_what_a_budget_buys() -> None:
+def test_the_forecast_of_a_budget() -> None:
     start = datetime(2026, 11, 2, tzinfo=UTC)
     dates = tuple(start - timedelta(hours=6 * number) for number in range(20))
     seen = Observation(200, new_entries=20, known_entries=0, published=dates)

@@ -17,7 +17,7 @@ def test_regular_publishers_are_found(period, count):
     assert find_period(times) == period
 
 
-def test_one_in_three_may_be_missing_or_off_time():
+def test_a_third_of_the_slots_may_be_missing_or_off_time():
     times = tuple(1e9 + number * HOUR for number in range(20) if number % 3)
     assert find_period(times) == HOUR
     strays = tuple(sorted((*times, 1e9 + 5_000, 1e9 + 40_000)))
@@ -41,7 +41,7 @@ def test_too_little_or_all_at_once_is_no_timetable(recent):
     assert find_period(recent) == 0
 
 
-def test_what_is_fitted():
+def test_a_timetable_is_fitted_to_arrivals():
     table = fitted((100.0, 3_700.0, 7_310.0, 10_900.0, 14_500.0), HOUR)
     assert (table.period, table.anchor, table.hits) == (HOUR, 14_500.0, 1.0)
     assert table.offsets == (0, 0, 0, 0, 10)

@@ -26,7 +26,7 @@ EMPTY = Candidate("https://a.test/empty", None, 0)
         ([EMPTY, MAIN], [EMPTY, MAIN]),
     ],
 )
-def test_what_is_left_to_choose_from(found: list[Candidate], left: list[Candidate]) -> None:
+def test_feeds_that_are_left_to_choose_from(found: list[Candidate], left: list[Candidate]) -> None:
     assert list(choose(found)) == left
 
 

@@ -177,7 +177,7 @@ def test_any_bytes_are_a_page(html):
 
 
 @given(st.text(alphabet="<>!-= abcdefhiklnorst&;\n", max_size=50))
-def test_what_stands_in_a_comment_is_not_read(text):
+def test_links_in_a_comment_are_not_read(text):
     page = f"<!-- {text.replace('-', '')}{LINK.format('/no')} -->{LINK.format('/f')}"
     if "!>" not in text:
         assert urls(page) == ["https://news.example/f"]

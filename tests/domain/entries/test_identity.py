@@ -82,7 +82,7 @@ def test_a_name_that_two_entries_share_names_neither():
     assert set(first.keys).isdisjoint(second.keys)
 
 
-def test_anchors_of_one_page_are_told_apart_where_ids_are_missing():
+def test_anchors_of_a_page_are_different_entries_where_ids_are_missing():
     found = identify([ParsedEntry(link=f"{LINK}#one"), ParsedEntry(link=f"{LINK}#two")], feed_id="f")
     assert [entry.uids[0] for entry in found] == [("link", f"{LINK}#one"), ("link", f"{LINK}#two")]
 
@@ -93,7 +93,7 @@ def test_an_entry_repeated_whole_counts_once():
     assert len(identify([ParsedEntry(title="T", content="a"), ParsedEntry(title="T", content="b")], feed_id="f")) == 2
 
 
-def test_an_entry_that_says_nothing_is_none():
+def test_an_entry_without_any_field_is_dropped():
     assert identify([ParsedEntry(), ParsedEntry(published=DAY)], feed_id="f") == ()
 
 
@@ -115,7 +115,7 @@ def test_the_digest_is_of_link_title_date_and_feed():
         ("", False),
     ],
 )
-def test_the_content_hash_is_of_what_a_reader_sees(text, same):
+def test_the_content_hash_covers_the_visible_text(text, same):
     assert (content_hash(ParsedEntry(content=text)) == content_hash(ParsedEntry(content="Some text & more"))) is same
 
 

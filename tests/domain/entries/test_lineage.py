@@ -29,7 +29,7 @@ def revisions(step: timedelta, polls: int, title: str = "title") -> list[int]:
     return made
 
 
-def test_the_first_edit_counts_at_once_and_nothing_else_is_an_edit():
+def test_the_first_edit_counts_at_once_and_an_equal_hash_is_no_edit():
     assert ENTRY.revised(content_hash="hash0", title_key="other", now=NOW) is None
     revised = ENTRY.revised(content_hash="hash1", title_key="other", now=NOW)
     assert revised is not None
@@ -76,7 +76,7 @@ PUBLISHED = replace(ENTRY, published=NOW - 9 * HOUR)
         (ENTRY, NOW + HOUR, True),  # since it was first seen
     ],
 )
-def test_a_publisher_may_say_that_an_entry_was_edited(known, edited, differs):
+def test_a_newer_date_of_edit_makes_a_revision(known, edited, differs):
     assert known.differs(content_hash="hash0", edited=edited) is differs
     revised = known.revised(content_hash="hash0", title_key="title", now=NOW, edited=edited)
     assert (revised is not None) is differs
@@ -89,11 +89,11 @@ def test_a_publisher_may_say_that_an_entry_was_edited(known, edited, differs):
     ("edited", "said", "outdates"),
     [(NOW, NOW - HOUR, True), (NOW, NOW, False), (NOW, NOW + HOUR, False), (NOW, None, False), (None, NOW, False)],
 )
-def test_an_older_version_is_told_by_its_publishers_dates_alone(edited, said, outdates):
+def test_an_older_version_is_recognised_by_its_dates_alone(edited, said, outdates):
     assert replace(PUBLISHED, edited=edited).outdates(said) is outdates
 
 
-def test_what_is_edited_without_end_counts_as_often_as_a_text_that_always_changes():
+def test_dates_of_edits_without_end_count_as_often_as_texts_that_always_change():
     entry, made = ENTRY, []
     for poll in range(1, 200):
         later = entry.revised(
@@ -145,7 +145,7 @@ def test_trust_in_ids_goes_fast_and_comes_back_slowly(seen, rule):
     assert polls(IdQuality(), *seen).rule == rule
 
 
-def test_what_a_complete_feed_has_no_longer_is_withdrawn_once_and_may_return():
+def test_an_entry_missing_from_a_complete_feed_is_withdrawn_once_and_may_return():
     others = [replace(ENTRY, uid=uid) for uid in "23"]
     gone = withdrawn([ENTRY, *others], {"2", "3"}, NOW + HOUR)
     assert [(each.uid, each.deleted) for each in gone] == [("1", NOW + HOUR)]

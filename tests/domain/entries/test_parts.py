@@ -20,7 +20,7 @@ PAGE = "http://a.test/notices"
         ([None, "#a", "mailto:a@b#c", "http://[#d"], ["", "", "", ""]),
     ],
 )
-def test_parts_of_one_page(links: list[str | None], parts: list[str]) -> None:
+def test_links_to_the_same_page_are_parts_of_it(links: list[str | None], parts: list[str]) -> None:
     found = parts_of(links)
     assert [found.get(link or "", "") for link in links] == parts
 

@@ -17,7 +17,7 @@ def test_a_document_is_parsed_and_its_entries_named() -> None:
     assert all(named.keys and named.uids for named in read.identified)
 
 
-def test_it_crosses_to_another_process() -> None:
+def test_a_reading_can_be_pickled() -> None:
     read = read_feed(RSS, url="http://a.test/feed", content_type=None, feed_id="f")
     assert pickle.loads(pickle.dumps(read)) == read
 
@@ -39,15 +39,15 @@ def digest(body: bytes) -> str:
         (b"http://a.test/2", b"http://a.test/3", False),
     ],
 )
-def test_what_is_stamped_on_a_document_is_not_in_its_digest(old: bytes, new: bytes, *, same: bool) -> None:
+def test_the_digest_of_a_document_leaves_out_its_stamps(old: bytes, new: bytes, *, same: bool) -> None:
     assert (digest(RSS.replace(old, new, 1)) == digest(RSS)) is same
 
 
-def test_of_a_document_that_is_known_only_its_head_comes_back() -> None:
+def test_a_known_document_is_read_for_its_head_only() -> None:
     read = read_feed(RSS, url="http://a.test/feed", content_type=None, feed_id="f", how=How(digest(RSS)))
     assert (read.parsed.title, read.parsed.entries, read.identified) == ("A", (), ())
 
 
-def test_what_is_no_feed_is_refused() -> None:
+def test_a_page_of_html_is_refused_as_a_feed() -> None:
     with pytest.raises(NotAFeed):
         read_feed(b"<html><p>hello", url="http://a.test/", content_type="text/html", feed_id="f")

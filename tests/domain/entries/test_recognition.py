@@ -210,7 +210,7 @@ def test_an_entry_of_another_system_with_another_title_is_found_again_by_its_dat
     assert (seen.sightings[3].uid == "tag:3") is (expected == "changed")
 
 
-def test_two_entries_of_one_date_are_not_told_apart_without_their_titles():
+def test_two_entries_of_the_same_date_need_their_titles():
     stored = Stored()
     both = [article(number, published=START - timedelta(minutes=17)) for number in (10, 11)]
     stored.poll([*articles(*range(8)), *both])
@@ -245,7 +245,7 @@ def test_places_used_again_every_day_are_news_every_day():
         assert verdicts(seen) == "new new new new new"
 
 
-def test_one_id_for_all_items():
+def test_items_that_share_an_id_are_named_by_their_links():
     stored = Stored()
     same = {"native_id": lambda n: f"{SITE}/feed"}
     assert verdicts(stored.poll(articles(2, 1, **same))) == "new new"
@@ -255,7 +255,7 @@ def test_one_id_for_all_items():
     assert seen.sightings[0].lineage.rung == "link"
 
 
-def test_one_id_for_all_items_of_a_feed_that_shows_one_at_a_time():
+def test_an_id_shared_by_items_that_are_shown_in_turn_is_distrusted():
     stored = Stored()
     for number in range(4):
         made = article(number, native_id="same", published=START + timedelta(hours=number))
@@ -295,7 +295,7 @@ def test_ids_that_differ_in_case_only():
     assert verdicts(Stored().poll([article(1, native_id="Item1"), article(2, native_id="iTEM1")])) == "new new"
 
 
-def test_two_blogs_of_one_planet_with_the_same_path():
+def test_two_blogs_of_a_planet_with_the_same_path_are_different_entries():
     stored = Stored()
     stored.poll([article(1, link="https://ann.example/2024/hello")])
     assert verdicts(stored.poll([article(2, link="https://bob.example/2024/hello")])) == "new"
@@ -315,7 +315,7 @@ def test_entries_with_no_name_at_all():
     assert verdicts(stored.poll([ParsedEntry(title="C"), *entries])) == "new known known known"
 
 
-def test_a_new_entry_like_one_that_is_still_there():
+def test_a_new_entry_like_a_present_entry_is_new():
     stored = Stored()
     stored.poll([ParsedEntry(native_id="1", title="Note", published=START)])
     seen = stored.poll([ParsedEntry(native_id=number, title="Note", published=START) for number in "21"])

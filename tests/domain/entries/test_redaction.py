@@ -32,7 +32,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize("address", HIDDEN)
 @pytest.mark.parametrize("around", ["{}", "<{}>", "({})", "By {}, today", '"{}"', "x;{};y", "<a href='{}'>", ">{}</"])
-def test_an_address_goes_and_what_is_around_it_stays(address: str, around: str) -> None:
+def test_an_address_is_removed_and_the_text_around_stays(address: str, around: str) -> None:
     assert without_addresses(around.format(address), "-") == around.format("-")
 
 
@@ -51,7 +51,7 @@ def test_an_address_goes_and_what_is_around_it_stays(address: str, around: str) 
         "user at large (dot) com",
     ],
 )
-def test_what_is_none_stays(text: str) -> None:
+def test_text_without_an_address_stays(text: str) -> None:
     assert without_addresses(text, "-") == text
 
 
@@ -111,7 +111,7 @@ def test_a_feed_of_each_format_keeps_names_ids_and_texts(form: str) -> None:
     assert "a@b.test" in repr(plain.parsed.entries[0])
 
 
-def test_markup_is_still_what_a_parser_reads() -> None:
+def test_redacted_markup_can_still_be_parsed() -> None:
     body = DOCUMENTS["atom"].encode()
     parsed = feeds.parse(body, url="http://b.test/feed", content_type=None)
     parsed = replace(parsed, entries=(replace(parsed.entries[0], raw=b"<author>a@b.test \xff</author>"),))
@@ -124,7 +124,7 @@ def test_names_of_authors_on_pages_have_no_addresses(address: str) -> None:
 
 
 @given(st.text(alphabet="a.@%4[(at)] <>&#;:/", max_size=60))
-def test_nothing_is_left_that_would_go(text: str) -> None:
+def test_a_second_redaction_changes_nothing(text: str) -> None:
     once = without_addresses(text, "\n")
     assert without_addresses(once, "\n") == once
 

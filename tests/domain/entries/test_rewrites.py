@@ -26,13 +26,15 @@ def between(before: tuple[ParsedEntry, ...], after: tuple[ParsedEntry, ...]) -> 
         ({"published": DAY.replace(day=28)}, (("published", str(DAY), "2026-11-28 00:00:00+00:00"),), False),
     ],
 )
-def test_what_was_rewritten(change: dict[str, Any], fields: tuple[tuple[str, str, str], ...], *, silent: bool) -> None:
+def test_a_rewritten_entry_is_listed_with_its_fields(
+    change: dict[str, Any], fields: tuple[tuple[str, str, str], ...], *, silent: bool
+) -> None:
     found = between((A, B), (replace(A, **change), B))
     assert [each.fields for each in found] == ([fields] if fields else [])
     assert [each.is_silent for each in found] == ([silent] if fields else [])
 
 
-def test_what_came_and_went() -> None:
+def test_added_and_removed_entries_are_listed() -> None:
     c = ParsedEntry(title="Three")
     assert between((A, B), (c, A)) == [Rewrite("added", "Three"), Rewrite("removed", "Two")]
     assert between((), ()) == []

@@ -36,7 +36,7 @@ def test_an_article_in_the_state_of_a_page(script):
     "script",
     ["", f"<script>{STORY}</script>", '<script>a = "<p>short</p>"</script>', f'<script>a = "{STORY}\\q"</script>'],
 )
-def test_nothing_embedded(script):
+def test_scripts_without_an_article_give_none(script):
     tree = parse_html(page(script))
     assert tree is not None
     assert embedded_html(tree) is None

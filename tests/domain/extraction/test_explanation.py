@@ -30,7 +30,7 @@ def test_each_candidate_and_each_choice_has_a_row():
     assert weights["authors", "chosen"] == "signature under the headline"
 
 
-def test_a_name_that_is_dropped_has_its_reason():
+def test_a_dropped_name_is_explained_with_its_reason():
     story = '{"@type":"Article","headline":"x","author":[{"name":"annlee42"},{"name":"Daily"}]}'
     head = f"<meta name=author content='Web Works Agency'><script type=application/ld+json>{story}</script>"
     rows = explain(f"{head}<article><h1>Ports</h1>{STORY}</article>", url="https://daily.example/story")
@@ -41,7 +41,7 @@ def test_a_name_that_is_dropped_has_its_reason():
     ]
 
 
-def test_the_stated_day_is_shown_where_the_one_under_the_headline_wins():
+def test_the_stated_day_is_listed_where_the_day_under_the_headline_wins():
     page = PAGE.replace("<p>By Bo Ek</p>", "<p>1 March 2026</p>")
     days = [row[1::2] for row in explain(page, url="https://d.example/story") if row.field == "published"]
     assert days[:2] == [
@@ -50,7 +50,7 @@ def test_the_stated_day_is_shown_where_the_one_under_the_headline_wins():
     ]
 
 
-def test_furniture_is_told_with_its_rule_the_longest_first():
+def test_furniture_is_listed_with_its_rule_the_longest_first():
     note = "Something else that is not of the story at all. "
     parts = {
         "related": f"<div class=related>{note * 3}</div>",
@@ -70,7 +70,7 @@ def test_a_page_without_an_article_is_explained():
     assert [row.value[:9] for row in rows if row.source == "refused"] == ["FAIL_EMPT"]
 
 
-def test_what_is_no_page_is_refused():
+def test_a_document_that_is_no_page_is_refused():
     with pytest.raises(NoArticle):
         explain("{}", url="https://d.example/story")
 

@@ -67,7 +67,7 @@ def page(*, body=None, head="", json_ld=JSON_LD):
     )
 
 
-def test_the_article_and_nothing_else():
+def test_the_text_is_the_article_and_nothing_else():
     found = extract(page(), url=URL)
     assert found.text.splitlines() == [LEAD, *PARAGRAPHS]
     assert found.extractor == "prose"
@@ -79,7 +79,7 @@ def test_the_article_and_nothing_else():
 @pytest.mark.parametrize(
     ("description", "has_lead"), [(LEAD[:60], True), ("What the site is about, in a few words.", False)]
 )
-def test_the_standfirst_of_a_page_that_states_nothing_is_that_which_its_description_repeats(description, has_lead):
+def test_a_description_confirms_the_standfirst_of_a_page_that_states_nothing(description, has_lead):
     text = "".join(f"<p>{paragraph * 3}</p>" for paragraph in PARAGRAPHS)
     html = (
         f'<html><head><meta name="description" content="{description}"></head><body><div class="top"><h1>Harbour</h1>'
@@ -129,7 +129,7 @@ def test_a_page_that_declares_nothing():
     assert found.published == datetime(2026, 11, 27, tzinfo=UTC)
 
 
-def test_a_witness_takes_out_what_only_the_page_has():
+def test_a_witness_removes_lines_that_only_the_page_has():
     odd = "<p>Download our app now and read the news of the harbour wherever you happen to be today.</p>"
     body = "".join(f"<p>{text}</p>" for text in PARAGRAPHS[:4]) + odd + "".join(f"<p>{t}</p>" for t in PARAGRAPHS[4:])
     assert "Download our app" in extract(page(body=body), url=URL).text
@@ -228,7 +228,7 @@ def test_a_summary_that_repeats_the_headline_of_a_shell_is_no_article():
     assert refused.value.code == "FAIL_EMPTY"
 
 
-def test_the_feed_fills_what_the_page_does_not_say():
+def test_the_feed_fills_fields_that_the_page_lacks():
     html = f"<html><body>{''.join(f'<p>{p}</p>' for p in PARAGRAPHS)}</body></html>"
     feed = FeedContent(
         title="From the feed",
@@ -271,7 +271,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("html", "code", "detail"), REFUSED)
-def test_what_is_no_article_is_refused(html, code, detail):
+def test_a_page_without_an_article_is_refused_with_its_reason(html, code, detail):
     with pytest.raises(NoArticle) as refusal:
         extract(html, url="https://news.example/")
     assert refusal.value.code == code
@@ -360,7 +360,7 @@ def test_a_body_that_cannot_be_made_safe_is_not_stored(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("ends", ["\r", "", "\n"])
 @pytest.mark.parametrize("extra", ["", "&amp;" * 200_000])
-def test_a_page_of_one_line_or_of_entities_is_read(ends: str, extra: str) -> None:
+def test_a_page_on_a_single_line_or_made_of_entities_is_read(ends: str, extra: str) -> None:
     body = ends.join(f"<p>{each}</p>" for each in PARAGRAPHS)
     began = time.process_time()
     found = extract(f"<html><body><article>{body}</article><p>{extra}</p></body></html>", url=URL)

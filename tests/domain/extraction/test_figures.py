@@ -57,7 +57,7 @@ declared = pytest.mark.parametrize("declared", [False, True])
 )
 @layouts
 @declared
-def test_a_picture_is_kept_once_where_it_stands(picture, layout, declared):
+def test_a_picture_is_kept_once_at_its_place(picture, layout, declared):
     html = extract(page(picture, declared=declared, layout=layout), url=URL).html
     assert re.findall(r'<img src="([^"]*)"', html) == ["https://news.example/1.jpg"]
     before, _, after = html.partition("<img")

@@ -40,7 +40,7 @@ def test_page_kind(head, url, kind):
     assert page_kind(read_page(f"<html><head>{head}</head><body><p>{'text ' * 60}</p>", url)) == kind
 
 
-def test_questions_are_told_by_microdata():
+def test_a_page_of_questions_is_recognised_by_microdata():
     html = f"<html itemscope itemtype=https://schema.org/QAPage><p>{'text ' * 60}</p>"
     assert page_kind(read_page(html, "https://d.example/questions/1")) == "question"
 
@@ -62,7 +62,7 @@ def test_questions_are_told_by_microdata():
         ("itemscope itemtype=https://schema.org/BlogPosting", "article"),
     ],
 )
-def test_threads_are_told_by_what_their_software_writes(names, kind):
+def test_a_thread_is_recognised_by_names_of_its_software(names, kind):
     html = f"<html><body {names}><p>{'text ' * 60}</p>"
     assert page_kind(read_page(html, "https://d.example/a")) == kind
 
@@ -95,7 +95,7 @@ def page(items, prose, url, head=""):
         (180, 0, "https://docs.d.example/ships", "", "listing"),
     ],
 )
-def test_listings_are_told_by_their_items(items, prose, url, head, kind):
+def test_a_listing_is_recognised_by_its_items(items, prose, url, head, kind):
     assert page(items, prose, url, head).kind == kind
 
 

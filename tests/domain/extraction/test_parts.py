@@ -44,7 +44,7 @@ def test_the_article_is_the_part() -> None:
     assert read.html == page
 
 
-def test_a_part_that_is_not_there_comes_from_the_feed_or_not_at_all() -> None:
+def test_a_missing_part_is_taken_from_the_feed_or_refused() -> None:
     page = f"<html><head><title>App</title></head><body><p>{ONE}</p></body></html>".encode()
     url = "http://a.test/#!/route"
     content = f"<p>{TWO}</p><p>{prose('three', 60)}</p>"

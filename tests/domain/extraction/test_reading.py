@@ -25,7 +25,7 @@ URL = "http://a.test/x"
         (b"<title>x</title>" + b"<i></i>" * 100, "text/html", "FAIL_EMPTY", "<title>x</title>" + "<i></i>" * 100),
     ],
 )
-def test_a_page_is_an_article_or_says_why_not(body, content_type, code, html):
+def test_a_page_becomes_an_article_or_a_refusal_with_its_reason(body, content_type, code, html):
     read = read_article(body, content_type, min_chars=200, url=URL)
     assert (read.code, read.html) == (code, html)
     assert (read.extraction is None) == bool(code)

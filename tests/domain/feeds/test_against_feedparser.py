@@ -100,7 +100,7 @@ def bare(facts):
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_both_say_the_same(name):
+def test_feedparser_and_our_parser_agree(name):
     body = DOCUMENTS[name].encode()
     theirs = feedparser.parse(io.BytesIO(body), response_headers={"content-location": URL}, sanitize_html=False)
     assert bare(facts_of_ours(parse(body, url=URL))) == bare(facts_of_theirs(theirs))

@@ -18,7 +18,7 @@ def entry(inside, attributes=""):
     return found
 
 
-def test_a_feed_with_all_that_it_can_say():
+def test_every_field_of_an_atom_feed():
     feed = atom(
         """
         <id>tag:feed</id><title>The News</title><subtitle type="html">All &lt;b&gt;news&lt;/b&gt;</subtitle>
@@ -39,7 +39,7 @@ def test_a_feed_with_all_that_it_can_say():
     assert (feed.paging.next, feed.paging.complete) == (f"{URL}?page=2", True)
 
 
-def test_an_entry_with_all_that_it_can_say():
+def test_every_field_of_an_atom_entry():
     found = entry(
         """
         <id>tag:1</id><title>One</title><published>2024-01-01T10:00:00+01:00</published><updated>2024-01-02T00:00:00Z</updated>
@@ -174,7 +174,7 @@ def test_entries_inside_entries_are_theirs():
     assert len(atom("<entry><x xmlns='urn:x'><entry xmlns='http://www.w3.org/2005/Atom'/></x></entry>").entries) == 1
 
 
-def test_an_entry_document_is_a_feed_of_one():
+def test_an_entry_document_is_a_feed_with_a_single_entry():
     feed = parse(b'<entry xmlns="http://www.w3.org/2005/Atom"><id>tag:1</id><title>One</title></entry>', url=URL)
     assert (feed.format, [found.native_id for found in feed.entries]) == ("atom1.0", ["tag:1"])
 

@@ -31,7 +31,7 @@ def dated(year):
         ("".join(f'<enclosure url="/{n}"/>' for n in range(101)), "enclosures_truncated"),
     ],
 )
-def test_what_is_too_long_is_cut_and_said(inside, note):
+def test_a_field_beyond_its_limit_is_cut_and_noted(inside, note):
     feed = read(f"<item>{inside}</item>")
     (entry,) = feed.entries
     assert note is None or note in feed.notes
@@ -47,7 +47,7 @@ def test_a_url_is_never_cut():
     assert feed.notes == ("url_too_long",)
 
 
-def test_nothing_at_the_limit_is_cut():
+def test_a_field_at_its_limit_is_not_cut():
     assert read(f"<item><title>{'x' * 1_000}</title><author>{'x' * 256}</author></item>").notes == ()
 
 

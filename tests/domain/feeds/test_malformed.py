@@ -41,7 +41,7 @@ def titles(feed):
         ("<o:p>x</o:p>", "x", "undeclared_prefix"),
     ],
 )
-def test_what_is_mended_inside_a_title(inside, title, note):
+def test_faults_inside_a_title_are_repaired(inside, title, note):
     feed = parse(RSS.format(f"<item><title>{inside}</title></item>{ITEM}").encode("utf-8", "surrogatepass"), url=URL)
     assert titles(feed) == [title, "one"]
     if note and note != "html_entities":
@@ -94,7 +94,7 @@ def test_entities_of_the_doctype():
 
 
 @pytest.mark.parametrize("cut", range(60, 190, 7))
-def test_a_truncated_tail_loses_no_entry_before_it(cut):
+def test_a_truncated_document_loses_no_entry_before_the_cut(cut):
     body = RSS.format(
         ITEM + "<item><title>two</title><description><![CDATA[<p>more</p>]]></description></item>"
     ).encode()
@@ -139,7 +139,7 @@ def test_a_channel_that_lost_its_root():
     assert (feed.format, feed.title, titles(feed)) == ("rss", "t", ["one"])
 
 
-def test_a_root_nobody_knows_is_read_by_feedparser():
+def test_an_unknown_root_is_read_by_feedparser():
     feed = parse(f"<newsfeed><title>t</title>{ITEM}<item><guid>2</guid></item></newsfeed>".encode(), url=URL)
     assert titles(feed) == ["one", None]
     assert feed.entries[0].link == "https://news.example/1"
@@ -147,7 +147,7 @@ def test_a_root_nobody_knows_is_read_by_feedparser():
 
 
 @pytest.mark.parametrize("content_type", ["text/html", "text/plain; charset=utf-8", "application/octet-stream"])
-def test_the_body_decides_what_it_is(content_type):
+def test_the_body_decides_the_format_and_not_the_content_type(content_type):
     feed = parse(RSS.format(ITEM).encode(), url=URL, content_type=content_type)
     assert titles(feed) == ["one"]
     assert feed.notes == ("wrong_content_type",)

@@ -105,7 +105,7 @@ def test_json_feed():
     assert (two.link, two.content, two.authors) == ("https://other.example/2", "text", (Person("Ann"),))
 
 
-def test_json_feed_10_and_one_without_a_version():
+def test_json_feed_1_0_and_a_feed_without_a_version():
     assert parse(b'{"version": "https://jsonfeed.org/version/1", "items": []}', url=URL).format == "json1.0"
     assert parse(b'\xef\xbb\xbf {"title": "x", "items": [{"id": "1"}]}', url=URL).entries[0].native_id == "1"
 
@@ -138,7 +138,7 @@ def test_wrong_types_in_json_are_as_good_as_missing():
         (b'{"version":"https://jsonfeed.org/version/1.1","items":' + b"[" * 200_000, "bad_json"),
     ],
 )
-def test_json_that_is_no_feed(body, code):
+def test_json_that_is_no_feed_is_refused(body, code):
     with pytest.raises(NotAFeed) as refused:
         parse(body, url=URL)
     assert refused.value.code == code

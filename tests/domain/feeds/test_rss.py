@@ -23,7 +23,7 @@ def item(inside):
     return entry
 
 
-def test_a_channel_with_all_that_it_can_say():
+def test_every_field_of_a_channel():
     feed = channel(
         """
         <title>The News</title><link>/</link><description>All &lt;b&gt;news&lt;/b&gt;</description>
@@ -50,7 +50,7 @@ def test_a_channel_with_all_that_it_can_say():
     assert (feed.paging.archive, feed.paging.complete) == (True, False)
 
 
-def test_an_item_with_all_that_it_can_say():
+def test_every_field_of_an_item():
     entry = item(
         """
         <title>A &amp;amp; B &lt;i&gt;go&lt;/i&gt;</title><link>https://news.example/1</link>
@@ -82,7 +82,7 @@ def test_an_item_with_all_that_it_can_say():
     assert entry.comments_url == "https://news.example/1#comments"
 
 
-def test_what_is_missing_is_none_or_empty():
+def test_a_missing_field_is_none_or_empty():
     entry = item("")
     assert entry.raw is not None
     assert entry.raw.startswith(b"<item")
@@ -91,7 +91,7 @@ def test_what_is_missing_is_none_or_empty():
     assert (entry.links, entry.authors, entry.categories, entry.enclosures) == ((),) * 4
 
 
-def test_raw_is_the_entry_and_nothing_else():
+def test_raw_is_exactly_the_entry():
     first, second = channel("<item><title>one</title></item>\n<item><title>ü</title></item>").entries
     assert first.raw is not None
     assert second.raw is not None
@@ -146,7 +146,7 @@ def test_the_page_of_an_item(inside, link):
         ("Jane @ Example", Person("Jane @ Example")),
     ],
 )
-def test_authors_in_one_line(line, person):
+def test_an_author_with_name_and_address_is_split(line, person):
     assert item(f"<author>{line}</author>").authors == (person,)
     assert item(f"<dc:creator>{line}</dc:creator>").authors == (person,)
 

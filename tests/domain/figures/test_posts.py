@@ -125,7 +125,7 @@ def test_a_post_is_its_address_signature_and_words(html, url, title, words):
         "<amp-twitter></amp-twitter>",
     ],
 )
-def test_anything_else_stays_as_it_is(html):
+def test_an_iframe_of_another_kind_stays_unchanged(html):
     assert next(tree(html).iter("iframe"), None) is None
 
 

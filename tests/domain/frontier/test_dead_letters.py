@@ -35,7 +35,7 @@ def letter(**said: Any) -> dict[str, Any]:
         (DeadLetterFilter(reason="http_404", host="b.test"), False),
     ],
 )
-def test_which_letters_are_meant(wanted: DeadLetterFilter, expected: bool) -> None:
+def test_dead_letters_that_meet_a_filter(wanted: DeadLetterFilter, expected: bool) -> None:
     assert wanted.matches(read_dead_letter(json.dumps(letter()))) is expected
 
 
@@ -48,7 +48,7 @@ def test_which_letters_are_meant(wanted: DeadLetterFilter, expected: bool) -> No
         ('{"url":"https://A.test/","at":"soon"}', "https://A.test/", "", "a.test", 0.0),
     ],
 )
-def test_what_a_letter_says(text: str, name: str, reason: str, host: str, at: float) -> None:
+def test_a_dead_letter_is_read_with_its_fields(text: str, name: str, reason: str, host: str, at: float) -> None:
     found = read_dead_letter(text)
     assert (found.name, found.reason, found.host, found.at) == (name, reason, host, at)
 
@@ -83,11 +83,11 @@ def test_what_a_letter_says(text: str, name: str, reason: str, host: str, at: fl
         ({"url": URL, "reason": "http_404"}, None),
     ],
 )
-def test_the_task_that_a_letter_was(said: dict[str, Any], task: Task | None) -> None:
+def test_the_task_of_a_dead_letter(said: dict[str, Any], task: Task | None) -> None:
     assert task_of(said, 7) == task
 
 
-def test_a_letter_whose_url_is_none_is_refused() -> None:
+def test_a_dead_letter_with_an_unusable_url_is_refused() -> None:
     with pytest.raises(InvalidUrl):
         task_of(letter(url="javascript:1"), 5)
 
@@ -105,6 +105,6 @@ def test_ages(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1w", "1e3s", "1 d"])
-def test_what_is_no_age(text: str) -> None:
+def test_a_malformed_age_is_refused(text: str) -> None:
     with pytest.raises(Refusal, match="bad_age"):
         age_sec(text)

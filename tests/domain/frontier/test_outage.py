@@ -21,7 +21,7 @@ from feedcrawl.domain.frontier.outcome import FAILURES
         (5.0, 9999.0, 20, 20, 5.0),
     ],
 )
-def test_when_it_is_our_own(since, now, failed, requested, expected):
+def test_an_outage_of_our_own_network_begins_and_ends(since, now, failed, requested, expected):
     assert step(since, now, failed=failed, requested=requested) == expected
 
 
@@ -37,12 +37,12 @@ def test_when_it_is_our_own(since, now, failed, requested, expected):
         (1.0, 2, 3, 2, None),
     ],
 )
-def test_few_hosts_show_it_if_all_are_lost(since, failed, requested, lost, expected):
+def test_few_hosts_suffice_where_all_connections_are_lost(since, failed, requested, lost, expected):
     assert step(since, 5.0, failed=failed, requested=requested, lost=lost) == expected
     assert OF_A_LOST_NETWORK < OF_OWN_NETWORK
 
 
-def test_only_failures_of_the_way_are_evidence():
+def test_only_failures_of_the_network_are_evidence():
     assert {name for name, outcome in FAILURES.items() if outcome.kind == "unreachable"} == OF_OWN_NETWORK
 
 

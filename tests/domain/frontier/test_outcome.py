@@ -76,7 +76,7 @@ ROWS = [
 ] + [(name, *row, name) for name, *row in NAMES]
 
 
-def test_the_tables_leave_nothing_out():
+def test_the_tables_of_this_test_cover_every_status_and_failure():
     assert [row[0] for row in ROWS if isinstance(row[0], int)] == list(range(-1, 1_001))
     assert {row[0] for row in NAMES} - {"a bug of ours"} == set(FAILURES)
 
@@ -120,7 +120,7 @@ def test_reasons_are_codes():
         ("protocol", "site"),
     ],
 )
-def test_what_a_probe_says(result, expected):
+def test_the_signal_of_a_probe(result, expected):
     assert probe_signal(result) == expected
 
 
@@ -128,7 +128,7 @@ def test_retries():
     assert [retry_wait_sec(1.5, attempts) for attempts in (0, 1, 2, 3)] == [1.5, 3, 6, 12]
 
 
-def test_what_is_given_up_is_dead():
+def test_a_given_up_task_is_dead():
     for result, fate in ((500, "dead"), (503, "dead"), ("read_timeout", "dead"), (404, "dead"), (200, "done")):
         assert given_up(judge(result, task_kind="article")).fate == fate
     assert given_up(judge("shutdown", task_kind="article")).fate == "give_back"
@@ -158,5 +158,5 @@ def test_what_is_given_up_is_dead():
         ("TypeError", "ours"),
     ],
 )
-def test_whose_fault_it_is(result: int | str, whose: str) -> None:
+def test_the_fault_of_each_outcome(result: int | str, whose: str) -> None:
     assert {fault(judge(result, task_kind=kind)) for kind in ("feed", "article")} == {whose}

@@ -6,7 +6,7 @@ def test_a_payload_has_no_empty_fields() -> None:
     assert filled(fields) == {"feed_id": "f"}
 
 
-def test_a_payload_without_the_fields_of_one_request() -> None:
+def test_fields_of_a_single_request_are_removed_from_a_payload() -> None:
     assert without({"feed_id": "f", "trace": "t", "temporary": True}, ("trace", "search")) == {
         "feed_id": "f",
         "temporary": True,

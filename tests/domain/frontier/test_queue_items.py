@@ -46,7 +46,7 @@ def test_items(text: str, item: QueueItem) -> None:
         (f'{{"url":"{URL}","category":["a"]}}', "category"),
     ],
 )
-def test_what_is_no_item(text: str, detail: str) -> None:
+def test_a_malformed_queue_item_is_refused(text: str, detail: str) -> None:
     with pytest.raises(Refusal, match=detail) as refusal:
         read_item(text)
     assert refusal.value.code == "bad_queue_item"

@@ -28,12 +28,12 @@ LATE = {"poll:1": "6", "poll:4": "3", "poll:inf": "1", "poll:sum": "70000500", "
         (("status", "source"), {"pending:": 4, "pending:a": 5, "pending:b:c": 2, "fetched:a": 9}),
     ],
 )
-def test_tasks_by_what_they_are_counted_by(dimensions, expected):
+def test_tasks_are_counted_by_dimensions(dimensions, expected):
     assert statistics_from(COUNTS).by(*dimensions) == expected
 
 
 @pytest.mark.parametrize(("delayed", "due"), [(0, 3), (2, 1), (3, 0), (9, 0)])
-def test_what_is_due_are_polls_that_are_not_delayed(delayed, due):
+def test_due_tasks_are_polls_that_are_not_delayed(delayed, due):
     assert statistics_from(COUNTS, places={("poll", "delayed"): delayed, ("page", "delayed"): 5}).due == due
 
 

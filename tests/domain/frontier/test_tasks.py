@@ -36,7 +36,7 @@ def test_a_record(task, expected):
 
 
 @pytest.mark.parametrize("field", ["id", "kind", "url", "host", "priority", "origin"])
-def test_what_the_scripts_read_is_always_written(field):
+def test_fields_that_the_scripts_read_are_always_written(field):
     assert field in replace(TASK, **{field: 0 if field == "priority" else ""}).to_record()
 
 
@@ -50,12 +50,12 @@ def test_what_the_scripts_read_is_always_written(field):
     ],
     ids=["new", "dead", "pending", "names of the scripts' own and of later versions"],
 )
-def test_what_the_frontier_adds_is_the_history(record, history):
+def test_fields_that_the_frontier_adds_are_the_history(record, history):
     assert task_from_record(TASK.to_record() | record) == (TASK, history)
 
 
 @pytest.mark.parametrize("payload", [None, [], {}, 7], ids=str)
-def test_a_payload_that_is_no_text_is_none(payload):
+def test_a_payload_that_is_no_text_is_empty(payload):
     assert task_from_record(TASK.to_record() | {"payload": payload})[0] == TASK
 
 

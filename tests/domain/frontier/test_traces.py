@@ -25,7 +25,7 @@ GOOD = f"00-{ID}-{SPAN}-01"
         ({"trace": GOOD + "-x"}, None),
     ],
 )
-def test_only_what_can_be_read_is_a_trace(payload: dict[str, Any], found: str | None) -> None:
+def test_a_trace_is_returned_only_if_it_is_well_formed(payload: dict[str, Any], found: str | None) -> None:
     assert traceparent({"title": "x", **payload}) == found
     assert carried({"title": "x", **payload}) == ({"trace": found} if found else {})
     assert trace_id(payload) == (ID if found else None)

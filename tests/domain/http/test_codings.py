@@ -67,13 +67,13 @@ def refusal(body: bytes, *codings: str, limit_bytes: int = LIMIT) -> str:
         ([b"\xff"], ("ÿ",)),
     ],
 )
-def test_names(values: list[bytes], expected: tuple[str, ...]) -> None:
+def test_coding_names_are_recognised(values: list[bytes], expected: tuple[str, ...]) -> None:
     assert names(values) == expected
 
 
 @pytest.mark.parametrize("coding", CODINGS)
 @given(body=st.binary(max_size=2000).filter(lambda body: not body.startswith(b"\x1f\x8b\x08")))
-def test_undone(coding: str, body: bytes) -> None:
+def test_codings_are_removed(coding: str, body: bytes) -> None:
     assert decode(ENCODERS[coding](body), [coding], limit_bytes=LIMIT) == body
 
 
@@ -85,7 +85,7 @@ def test_two_layers(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize("case", MEMBERS)
-def test_lies_and_loose_ends(case: str) -> None:
+def test_mislabelled_and_trailing_bytes_are_tolerated(case: str) -> None:
     coding, body = MEMBERS[case]
     assert decode(body, [coding] if coding else [], limit_bytes=LIMIT) == b"ab"
 
@@ -175,7 +175,7 @@ def test_whatever_comes_is_decoded_or_refused(body: bytes, codings: list[str]) -
 
 
 @pytest.mark.parametrize("body", [gzip.compress(TEXT)[:-9], b"\x1f\x8b\x08\0\0"])
-def test_what_only_begins_like_gzip_is_left_alone(body: bytes) -> None:
+def test_a_body_that_only_begins_like_gzip_is_left_unchanged(body: bytes) -> None:
     assert decode(body, [], limit_bytes=LIMIT) == body
 
 
@@ -204,7 +204,7 @@ def test_members_are_limited(coding: str) -> None:
 
 
 @pytest.mark.parametrize("what", SILENT)
-def test_input_that_brings_nothing_for_long_is_refused_like_a_bomb(what: str) -> None:
+def test_a_body_that_decodes_to_nothing_for_long_is_refused_like_a_bomb(what: str) -> None:
     coding, body = SILENT[what]
     assert refusal(body, coding) == "too_large"
 
@@ -245,7 +245,7 @@ FILE = gzip.compress(TEXT)
         (ONE["gzip"] * (MAX_MEMBERS + 1), b"x" * MAX_MEMBERS, "cut at"),
     ],
 )
-def test_a_file_of_gzip_yields_what_can_be_read(body: bytes, content: bytes, note: str | None) -> None:
+def test_a_damaged_file_of_gzip_yields_its_readable_part(body: bytes, content: bytes, note: str | None) -> None:
     got, notes = gunzip(body, limit_bytes=LIMIT)
     assert got == content
     assert [text.startswith(note or "") for text in notes] == [True] * (note is not None)

@@ -8,7 +8,7 @@ OCTETS = st.none() | st.binary(min_size=1, max_size=40)
 
 
 @given(etag=OCTETS, modified=OCTETS)
-def test_every_octet_comes_back_as_it_was_received(etag: bytes | None, modified: bytes | None) -> None:
+def test_validators_are_sent_back_octet_by_octet(etag: bytes | None, modified: bytes | None) -> None:
     sent = Validators.received(etag, modified).headers()
     assert (sent.get("If-None-Match"), sent.get("If-Modified-Since")) == (etag, modified)
 
@@ -37,5 +37,5 @@ def test_headers_that_ask(etag: bytes | None, modified: bytes | None, headers: d
         ((None, None), ("b", "n"), ("b", "n")),
     ],
 )
-def test_a_304_brings_new_ones_and_keeps_the_rest(held: tuple, newer: tuple, after: tuple) -> None:
+def test_a_304_updates_its_validators_and_keeps_the_others(held: tuple, newer: tuple, after: tuple) -> None:
     assert Validators(*held).updated(Validators(*newer)) == Validators(*after)

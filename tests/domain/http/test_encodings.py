@@ -38,7 +38,7 @@ def encoded(text, codec, declaration=""):
 
 
 @pytest.mark.parametrize(("codec", "text"), PAGES.items())
-def test_what_is_declared_is_believed(codec, text):
+def test_a_declared_encoding_is_used(codec, text):
     decoded = decode(encoded(text, codec, f' encoding="{codec}"'))
     assert text in decoded.text
     assert decoded.notes == ()
@@ -46,14 +46,14 @@ def test_what_is_declared_is_believed(codec, text):
 
 
 @pytest.mark.parametrize(("codec", "text"), PAGES.items())
-def test_what_is_not_declared_is_detected(codec, text):
+def test_an_undeclared_encoding_is_detected(codec, text):
     decoded = decode(encoded(text, codec))
     assert text in decoded.text
     assert "encoding_detected" in decoded.notes
 
 
 @pytest.mark.parametrize(("codec", "text"), PAGES.items())
-def test_utf8_wins_over_what_is_declared(codec, text):
+def test_utf8_wins_over_a_wrong_declaration(codec, text):
     decoded = decode(encoded(text, "utf-8", f' encoding="{codec}"'), f"text/xml; charset={codec}")
     assert text in decoded.text
     assert (decoded.encoding, decoded.notes) == ("utf-8", ("encoding_lied",))
@@ -97,7 +97,7 @@ def test_http_outranks_the_prolog():
         (' encoding="gb2312"', None, "gb18030"),
     ],
 )
-def test_what_plain_ascii_is_called(declaration, content_type, encoding):
+def test_the_encoding_name_of_plain_ascii(declaration, content_type, encoding):
     assert decode(encoded("plain", "ascii", declaration), content_type).encoding == encoding
 
 
@@ -159,7 +159,7 @@ def test_any_bytes_become_text(body, content_type):
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=100),
     st.sampled_from(["utf-8", "utf-16", "utf-32"]),
 )
-def test_what_is_marked_survives(text, codec):
+def test_text_with_a_byte_order_mark_survives(text, codec):
     body = text.encode(codec) if codec != "utf-8" else codecs.BOM_UTF8 + text.encode()
     assert decode(body).text == text
 
@@ -174,7 +174,7 @@ NO_TEXT = [
 
 @pytest.mark.parametrize("label", NO_TEXT)
 @pytest.mark.parametrize("place", ["http", "meta", "prolog"])
-def test_what_is_no_encoding_of_text_counts_as_no_declaration(label, place):
+def test_a_declared_codec_that_is_no_encoding_of_text_is_ignored(label, place):
     declared = {"meta": f'<meta charset="{label}">', "prolog": f'<?xml version="1.0" encoding="{label}"?>'}.get(
         place, ""
     )

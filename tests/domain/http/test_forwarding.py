@@ -82,13 +82,13 @@ def test_words_on_the_connection_stay_here() -> None:
         [""],
     ],
 )
-def test_what_cannot_be_told_for_certain_is_refused(lines: list[str]) -> None:
+def test_an_ambiguous_head_is_refused(lines: list[str]) -> None:
     with pytest.raises(BadExchange, match="bad_request"):
         read_request(head(*lines))
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_break_it(data: bytes) -> None:
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for read in (read_request, closing_head):
         try:
             read(b"GET " + data)
@@ -110,11 +110,11 @@ def test_no_bytes_break_it(data: bytes) -> None:
         (["HTTP/1.1 100 Continue"], None),
     ],
 )
-def test_answers_end_the_connection(lines: list[str], expected: list[str] | None) -> None:
+def test_forwarded_responses_close_the_connection(lines: list[str], expected: list[str] | None) -> None:
     assert closing_head(head(*lines)) == (head(*expected) if expected else None)
 
 
 @pytest.mark.parametrize("line", ["SSH-2.0-x", "HTTP/2 200", "HTTP/1.1 20", "HTTP/1.1 2000 OK", ""])
-def test_what_is_no_answer(line: str) -> None:
+def test_a_head_that_is_no_response_is_refused(line: str) -> None:
     with pytest.raises(BadExchange, match="bad_response"):
         closing_head(head(line))

@@ -20,7 +20,7 @@ from feedcrawl.domain.http.letters import ARABIC, LATIN, codec_by_letters, cyril
         ("plain", "cp1252"),
     ],
 )
-def test_latin_sets_are_told_apart_by_their_letters(text, codec):
+def test_latin_sets_are_distinguished_by_their_letters(text, codec):
     assert text.encode(codec).decode(codec_by_letters(text.encode(codec), LATIN)) == text
 
 
@@ -34,11 +34,11 @@ def test_latin_sets_are_told_apart_by_their_letters(text, codec):
         ("أعلن رئيس الوزراء اليوم عن خطة جديدة", "iso8859-6"),
     ],
 )
-def test_cyrillic_and_arabic_sets_are_told_apart_by_their_letters(text, codec):
+def test_cyrillic_and_arabic_sets_are_distinguished_by_their_letters(text, codec):
     assert codec_by_letters(text.encode(codec), cyrillic("mac-cyrillic") + ARABIC) == codec
 
 
 @pytest.mark.parametrize("alphabets", [LATIN, ARABIC, cyrillic("koi8-r")])
-def test_the_commonest_where_nothing_tells(alphabets):
+def test_the_commonest_set_is_used_where_no_letter_decides(alphabets):
     assert codec_by_letters(b"plain", alphabets) == alphabets[0][0]
     assert codec_by_letters(b"", alphabets) == alphabets[0][0]

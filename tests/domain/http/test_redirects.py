@@ -84,7 +84,9 @@ def test_permanence(status: int, permanent: bool) -> None:
         ("http://[2606:4700::1]/", b"http://[2606:4700:0:0::1]/y", True, True),
     ],
 )
-def test_where_it_leads(url: str, location: bytes, same_host: bool, same_origin: bool) -> None:
+def test_a_redirect_on_the_same_host_or_origin_is_recognised(
+    url: str, location: bytes, same_host: bool, same_origin: bool
+) -> None:
     hop = next_hop([url], 301, location)
     assert isinstance(hop, Hop)
     assert (hop.same_host, hop.same_origin) == (same_host, same_origin)

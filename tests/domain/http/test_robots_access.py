@@ -19,7 +19,9 @@ HOUR = 3600.0
     ],
 )
 @pytest.mark.parametrize("choice", ["allow", "disallow"])
-def test_what_an_answer_for_robots_txt_means(first: int, last: int, within: str, after: str, choice: str) -> None:
+def test_each_status_of_a_robots_txt_allows_denies_or_waits(
+    first: int, last: int, within: str, after: str, choice: str
+) -> None:
     expected = choice if after == "choice" else after
     for status in range(first, last + 1):
         assert access(status, failing_sec=0, grace_sec=HOUR, on_error=choice) == within
@@ -28,5 +30,5 @@ def test_what_an_answer_for_robots_txt_means(first: int, last: int, within: str,
 
 
 @given(status=st.integers(0, 599), failing=st.floats(0, 1e6), choice=st.sampled_from(["allow", "disallow"]))
-def test_without_a_grace_nothing_waits(status: int, failing: float, choice: str) -> None:
+def test_without_a_grace_no_page_waits(status: int, failing: float, choice: str) -> None:
     assert access(status, failing_sec=failing, grace_sec=0, on_error=choice) != "wait"

@@ -36,7 +36,7 @@ PAGE = "<!doctype html><title>t</title><p>" + "Eine Seite über Äpfel. " * 20
         (b"", None),
     ],
 )
-def test_what_the_first_bytes_give_away(body: bytes, kind: str | None) -> None:
+def test_the_first_bytes_show_the_kind_of_a_file(body: bytes, kind: str | None) -> None:
     assert kind_of(body) == kind
 
 
@@ -54,7 +54,7 @@ NOISE = random.Random(5).randbytes(6000)
         PAGE.encode("utf-16-le").decode("utf-8", "replace"),  # in the wrong encoding nobody can read it
     ],
 )
-def test_bytes_that_nobody_wrote(text: str) -> None:
+def test_bytes_that_are_no_text_are_recognised(text: str) -> None:
     assert is_no_text(text)
 
 

@@ -29,7 +29,7 @@ from feedcrawl.domain.http.url_gate import Gate
         ("", "url_malformed"),
     ],
 )
-def test_what_the_text_refuses(url: str, code: str) -> None:
+def test_an_unusable_url_is_refused_by_its_text(url: str, code: str) -> None:
     with pytest.raises(InvalidUrl) as raised:
         Gate("", "8081").passed(url)
     assert raised.value.code == code
@@ -46,7 +46,7 @@ def test_what_the_text_refuses(url: str, code: str) -> None:
         ("http://127.1.0.7:9001/", "http://127.1.0.7:9001/"),
     ],
 )
-def test_what_passes(url: str, passed: str) -> None:
+def test_a_public_or_opened_url_passes(url: str, passed: str) -> None:
     assert Gate("127.1.0.0/16", "").passed(url) == passed
 
 

@@ -52,7 +52,7 @@ def document(held: Validators, received: Validators, *, changed: bool = True, **
         (replace(BELIEVED, test=True, old=('"0"', None)), ONE, 0.0, Preconditions("test", Validators('"0"', None))),
     ],
 )
-def test_how_a_feed_is_asked(trust: Trust, held: Validators, expected: float, asked: Preconditions) -> None:
+def test_the_preconditions_of_a_poll(trust: Trust, held: Validators, expected: float, asked: Preconditions) -> None:
     assert preconditions(trust, held, now=NOW, expected=expected) == asked
 
 
@@ -74,13 +74,13 @@ def test_how_a_feed_is_asked(trust: Trust, held: Validators, expected: float, as
         (document(ONE, Validators(None, None)), (None, None)),
     ],
 )
-def test_one_document_tells(reply: Reply, marks: tuple[str | None, str | None]) -> None:
+def test_a_single_document_shows_which_validators_lie(reply: Reply, marks: tuple[str | None, str | None]) -> None:
     found = after(BELIEVED, reply, NOW)
     assert (found.etag, found.last_modified) == marks
     assert (found.whole_at, found.unmodified) == (NOW, 0)
 
 
-def test_an_etag_that_is_new_each_time_is_given_up_after_three_documents() -> None:
+def test_an_etag_that_is_always_new_is_distrusted_after_three_documents() -> None:
     trust = BELIEVED
     for number in range(3):
         assert trust.etag is None
@@ -88,7 +88,7 @@ def test_an_etag_that_is_new_each_time_is_given_up_after_three_documents() -> No
     assert trust.marks == ("etag: restless",)
 
 
-def test_a_304_shows_that_an_etag_holds_still() -> None:
+def test_a_304_shows_that_an_etag_is_stable() -> None:
     trust = BELIEVED
     for number in range(6):
         same = document(Validators(f'"{number}"'), Validators(f'"{number + 1}"'), changed=False)
@@ -135,7 +135,7 @@ def test_a_probe_without_news_leaves_no_suspicion() -> None:
     )
 
 
-def test_only_what_has_changed_is_named_in_a_test() -> None:
+def test_a_test_repeats_only_the_validators_that_have_changed() -> None:
     probed = after(WAITED, document(ONE, replace(TWO, last_modified=DATE), kind="probe", news=False), NOW)
     assert probed.old == ('"1"', None)
 

@@ -36,7 +36,7 @@ def test_slots_are_gathered_into_bars(slots: dict[int, dict[str, int]], expected
     assert [each.at for each in found] == [int(NOW) - 2 * SLOT_SEC, int(NOW)]
 
 
-def test_a_bar_tells_failures_from_what_went_well() -> None:
+def test_a_bar_separates_failures_from_successes() -> None:
     counts = {"poll:fetched": 3, "poll:unchanged": 1, "poll:not_modified": 5, "poll:http_503": 2, "late": 22, "new": 7}
     bar = Bar(0, Counter(counts | {"article:stored": 4, "article:http_503": 1, "article:FAIL": 6, "push:read": 9}))
     assert (bar.polls, bar.failed, bar.mean_late_sec) == (11, 2, 2.0)

@@ -10,7 +10,7 @@ from feedcrawl.domain.operations.events import Event, EventType, event
 @given(
     kind=st.sampled_from(get_args(EventType)), subject=st.text(max_size=20), data=st.dictionaries(st.text(), st.text())
 )
-def test_a_happening_has_one_id_however_often_it_is_told(kind: EventType, subject: str, data: dict[str, str]) -> None:
+def test_a_repeated_event_has_the_same_id(kind: EventType, subject: str, data: dict[str, str]) -> None:
     told = event(kind, subject, data)
     assert told == event(kind, subject, data)
     assert told.id == f"{kind}:{subject}"

@@ -16,7 +16,7 @@ def test_a_job_is_done_after_the_last_feed_though_some_were_the_same() -> None:
     assert (whole.status, whole.done, whole.subscribed, whole.refused) == ("done", 1000, 898, (BAD,))
 
 
-def test_all_that_is_refused_is_counted_and_the_first_are_kept() -> None:
+def test_every_refusal_is_counted_and_the_first_are_kept() -> None:
     job = JOB.advanced(MAX_REFUSED + 5, 0, [{**BAD, "url": str(n)} for n in range(MAX_REFUSED + 5)], now=AT)
     assert (job.refused_count, len(job.refused)) == (MAX_REFUSED + 5, MAX_REFUSED)
     assert job.refused[0]["url"] == "0"
@@ -31,6 +31,6 @@ def test_all_that_is_refused_is_counted_and_the_first_are_kept() -> None:
         ("done", 86_000, "done"),
     ],
 )
-def test_a_running_job_that_is_silent_was_interrupted(status: str, silent_sec: int, seen: str) -> None:
+def test_a_running_job_without_progress_was_interrupted(status: str, silent_sec: int, seen: str) -> None:
     job = ImportJob("1", 10, 0, AT, AT, status=status)
     assert job.seen(now=AT + timedelta(seconds=silent_sec)).status == seen

@@ -40,7 +40,7 @@ def hexed(text: str) -> bytes:
     return hashlib.sha256(text.encode()).hexdigest().encode()
 
 
-def test_a_page_goes_as_it_is() -> None:
+def test_an_event_of_a_page_is_sent_unchanged() -> None:
     sent = message_of(told("webpage_fetched", PAGE), TOPICS)
     assert isinstance(sent, Message)
     assert (sent.topic, sent.key, sent.id) == ("webpage_log", hexed(URL), "webpage_fetched:1")
@@ -87,7 +87,7 @@ def test_of_other_events_kafka_gets_nothing(kind: str) -> None:
         (told("new_entry", {name: ENTRY[name] for name in ENTRY if name != "feed_id"}), "bad_fields", "feed_id: "),
     ],
 )
-def test_what_can_never_be_sent_says_why(event: dict[str, str], reason: str, detail: str) -> None:
+def test_an_event_that_can_never_be_sent_has_a_reason(event: dict[str, str], reason: str, detail: str) -> None:
     found = message_of(event, TOPICS)
     assert isinstance(found, Unprocessable)
     assert found.reason == reason
@@ -96,5 +96,5 @@ def test_what_can_never_be_sent_says_why(event: dict[str, str], reason: str, det
 
 
 @given(st.dictionaries(st.sampled_from(["type", "id", "data"]), st.text() | st.sampled_from(sorted(TOPICS))))
-def test_whatever_stands_in_the_stream_has_an_answer(event: dict[str, str]) -> None:
+def test_any_event_is_skipped_or_unprocessable(event: dict[str, str]) -> None:
     assert message_of(event, TOPICS) is None or isinstance(message_of(event, TOPICS), Unprocessable)

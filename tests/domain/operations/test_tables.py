@@ -86,7 +86,7 @@ def test_no_cell_is_a_formula(value: Any, expected: Any) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_text_comes_back_out_of_a_csv_as_it_was_or_after_an_apostrophe(text: str) -> None:
+def test_text_survives_csv_except_for_an_apostrophe_in_front(text: str) -> None:
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerow(["x", csv_cell(text)])
     buffer.seek(0)

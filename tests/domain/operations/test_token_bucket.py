@@ -21,7 +21,7 @@ def test_admit(tat: float, per_minute: float, expected: tuple[float, float]) -> 
     assert admit(tat, NOW, per_minute) == pytest.approx(expected)
 
 
-def test_a_rate_holds_over_time_whatever_the_caller_does() -> None:
+def test_a_rate_is_kept_whatever_the_caller_does() -> None:
     tat, admitted = 0.0, 0
     for tick in range(60_000):  # a thousand requests a second for a minute, of 120 allowed
         tat, wait = admit(tat, tick / 1000, 120)

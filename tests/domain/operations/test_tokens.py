@@ -15,14 +15,14 @@ def test_a_token_is_all_its_chance_and_kept_as_a_digest() -> None:
 @pytest.mark.parametrize(
     "text", ["", "fct_", TEXT[:-1], TEXT + "A", TEXT + "\n", TEXT.upper(), "é" * 47, "a" * 100_000]
 )
-def test_what_is_no_token_is_not_looked_for(text: str) -> None:
+def test_a_malformed_token_has_no_digest(text: str) -> None:
     assert token_digest(text) is None
 
 
 @pytest.mark.parametrize(
     ("scope", "allows"), [("read", {"read"}), ("write", {"read", "write"}), ("admin", {"read", "write", "admin"})]
 )
-def test_each_scope_has_those_before_it(scope: str, allows: set[str]) -> None:
+def test_each_scope_includes_the_scopes_below(scope: str, allows: set[str]) -> None:
     token = new_token("ab" * 32, "newsroom", scope, "2026-11-28T07:00:00Z")
     assert (token.id, token.actor) == ("ab" * 6, "newsroom")
     assert granted(token.scope) == allows
@@ -35,6 +35,6 @@ def test_an_actor_is_a_plain_name(actor: str) -> None:
 
 
 @pytest.mark.parametrize("scope", ["", "READ", "root", "read,write"])
-def test_a_scope_is_one_of_three(scope: str) -> None:
+def test_an_unknown_scope_is_refused(scope: str) -> None:
     with pytest.raises(Refusal, match="bad_scope"):
         new_token("ab" * 32, "newsroom", scope, "2026-11-28T07:00:00Z")

@@ -76,11 +76,13 @@ def test_a_subscription_is_kept_and_read_again() -> None:
         (HOLDS, "old", Intent("denied", "http://other.test/"), "wrong_topic"),
     ],
 )
-def test_what_a_hub_is_believed(push: HubSubscription | None, digest: str, intent: Intent, expected: str) -> None:
+def test_intents_of_a_hub_that_are_believed(
+    push: HubSubscription | None, digest: str, intent: Intent, expected: str
+) -> None:
     assert refusal(push, digest, intent, now=NOW) == expected
 
 
-def test_asking_leaves_what_holds_until_the_new_one_is_verified() -> None:
+def test_a_renewal_keeps_the_current_callback_until_it_is_verified() -> None:
     asking = requested(HOLDS, Topic(HUB, TOPIC), Callback("new", "s", 0.0), now=NOW)
     assert (asking.current, asking.asked) == (HOLDS.current, Callback("new", "s", NOW + 600))
     assert callback_of(asking, "new", now=NOW) is None
@@ -94,7 +96,7 @@ def test_another_hub_or_topic_begins_anew() -> None:
         assert begun == HubSubscription(topic.hub, topic.topic, asked=Callback("new", "s", NOW + 600), poll_due_at=7.0)
 
 
-def test_a_renewal_takes_the_place_of_what_held_for_five_minutes_more() -> None:
+def test_a_verified_renewal_keeps_the_previous_callback_for_five_minutes() -> None:
     after = verified(failed(RENEWING, "x") and RENEWING, 7 * DAY, now=NOW, jitter=0.0)
     assert after.current == replace(key("new", 0), until=NOW + 7 * DAY)
     assert after.asked is None
@@ -139,7 +141,7 @@ def test_states(push: HubSubscription, expected: str, relied: bool) -> None:
     assert relied_on(push, now=NOW) is relied
 
 
-def test_without_a_hub_nothing_is_relied_on() -> None:
+def test_a_feed_without_a_hub_relies_on_none() -> None:
     assert not relied_on(None, now=NOW)
     assert callback_of(None, "old", now=NOW) is None
 
@@ -147,7 +149,7 @@ def test_without_a_hub_nothing_is_relied_on() -> None:
 @pytest.mark.parametrize(
     ("left", "wait"), [(10 * DAY, BACKUP_SEC), (DAY, DAY), (3600.0, 3600.0), (0.0, 0.0), (-5.0, 0.0)]
 )
-def test_backup_polls_are_daily_and_none_later_than_the_lease(left: float, wait: float) -> None:
+def test_backup_polls_are_daily_and_not_later_than_the_lease(left: float, wait: float) -> None:
     assert backup_sec(replace(HOLDS, current=key("old", NOW + left)), now=NOW) == wait
 
 
@@ -175,13 +177,13 @@ def test_misses(push: HubSubscription, published: list[datetime | None], last_po
 
 
 @pytest.mark.parametrize(("misses", "new", "left", "pushes"), [(2, 3, 1, 2), (0, 1, 0, 2), (2, 0, 2, 1)])
-def test_a_push_with_news_takes_a_miss_off(misses: int, new: int, left: int, pushes: int) -> None:
+def test_a_delivery_with_news_removes_a_miss(misses: int, new: int, left: int, pushes: int) -> None:
     after = delivered(replace(HOLDS, misses=misses), new)
     assert (after.misses, after.pushes) == (left, pushes)
 
 
 @pytest.mark.parametrize(("before", "due"), [(0.0, NOW), (NOW - 60, NOW), (NOW - 10, NOW + 50), (NOW + 50, NOW + 50)])
-def test_pings_bring_one_poll_a_minute(before: float, due: float) -> None:
+def test_pings_cause_at_most_a_poll_a_minute(before: float, due: float) -> None:
     assert ping_due(replace(HOLDS, poll_due_at=before), now=NOW) == due
 
 
@@ -199,11 +201,11 @@ def test_pings_bring_one_poll_a_minute(before: float, due: float) -> None:
         (failed(denied(ASKED, now=NOW), "x"), 1200.0),
     ],
 )
-def test_when_a_hub_is_asked_again(push: HubSubscription, wait: float) -> None:
+def test_the_wait_before_the_next_request_to_a_hub(push: HubSubscription, wait: float) -> None:
     assert wait_sec(push, now=NOW) == wait
 
 
-def test_a_hub_is_left_with_the_callback_that_it_has_verified() -> None:
+def test_a_hub_is_left_with_its_verified_callback() -> None:
     assert unsubscribe_task(None) is None
     assert unsubscribe_task(HubSubscription(HUB, TOPIC, asked=Callback("d", "s", NOW))) is None
     assert (

@@ -64,7 +64,9 @@ def test_hub_and_topic(links: tuple[str, ...], hubs: tuple[str, ...], own: str |
 
 
 @given(st.lists(st.text(), max_size=3), st.lists(st.text(), max_size=3), st.none() | st.text())
-def test_whatever_a_feed_says_a_topic_is_two_web_addresses(links: list[str], hubs: list[str], own: str | None) -> None:
+def test_a_topic_is_two_web_addresses_whatever_the_feed_contains(
+    links: list[str], hubs: list[str], own: str | None
+) -> None:
     found = topic_of(links, hubs, own, url=FEED)
     assert found is None or all(url.startswith(("http://", "https://")) for url in (found.hub, found.topic))
 
@@ -79,7 +81,7 @@ def test_a_token_names_its_feed() -> None:
     "token",
     ["", "x", "é" * 64, "a" * 63, "a" * 65, "=" * 64, "+" * 64, token_of(FEED_ID, b"short"), "a" * 100_000],
 )
-def test_what_is_no_token(token: str) -> None:
+def test_a_malformed_token_names_no_feed(token: str) -> None:
     assert feed_of(token) is None
 
 
@@ -124,7 +126,7 @@ def test_signatures(signatures: list[str], refusal: str) -> None:
     assert signature_refusal(SECRET, signatures, BODY) == refusal
 
 
-def test_sha1_counts_where_an_operator_allows_it() -> None:
+def test_sha1_is_accepted_where_configured() -> None:
     assert signature_refusal(SECRET, [signed("sha1")], BODY, sha1=True) == ""
     assert signature_refusal(SECRET, [signed("sha1", "another")], BODY, sha1=True) == "bad_signature"
 

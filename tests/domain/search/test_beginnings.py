@@ -18,7 +18,7 @@ def test_the_index_looks_up_all_but_short_beginnings(query: str, rest: str) -> N
     assert without_short(read(query)) == read(rest)
 
 
-def test_nothing_may_be_left_to_look_up() -> None:
+def test_a_query_of_short_beginnings_leaves_no_terms_to_look_up() -> None:
     assert without_short(read("g* h*")).terms == ()
 
 

@@ -32,7 +32,7 @@ def test_a_document_has_the_text_and_no_html() -> None:
     assert "clean_text" not in found
 
 
-def test_a_long_text_is_cut_and_its_length_is_said() -> None:
+def test_a_long_text_is_cut_and_keeps_its_length() -> None:
     found = document_of(ARTICLE | {"clean_text": "x" * 300_000, "text_len": 300_000}, source=None)
     assert (len(found["text"]), found["text_len"]) == (MAX_TEXT_CHARS, 300_000)
 
@@ -61,7 +61,7 @@ def test_filters_are_labels(filters: Filters, meant: bool) -> None:
 
 
 @pytest.mark.parametrize("value", ['Käse "und" ', "x\ud800", "", "a b", "東京"])
-def test_a_label_is_one_word_of_ascii(value: str) -> None:
+def test_a_label_is_a_single_ascii_word(value: str) -> None:
     found = label("category", value)
     assert found.isascii()
     assert found.isalnum()

@@ -99,7 +99,7 @@ def test_text(body):
         NEWS.removesuffix(b"</urlset>"),
     ],
 )
-def test_what_is_forgiven(document):
+def test_faults_of_a_sitemap_are_tolerated(document):
     parsed = documents.parse(document, url=URL)
     first = parsed.urls[0]
     assert [entry.loc for entry in parsed.urls] == ["https://news.example/a?x=1&y=2", "https://news.example/b"]

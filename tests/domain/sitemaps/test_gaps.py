@@ -58,7 +58,7 @@ def test_dates_are_as_precise_as_sitemaps_write_them(since_sec: float, lastmod: 
     assert bool(read_document(body.encode(), url=f"{SITE}/s.xml", gap=gap).urls) is is_found
 
 
-def test_sitemaps_that_may_cover_it():
+def test_sitemaps_that_may_cover_the_gap():
     named = [f"{SITE}/1.xml", f"{SITE}/2.xml", "https://elsewhere.test/3.xml"]
     found = read_document(sitemap_index(named).encode(), url=f"{SITE}/index.xml", gap=GAP)
     assert found.sitemaps == (f"{SITE}/1.xml", f"{SITE}/2.xml")
@@ -73,11 +73,11 @@ def test_sitemaps_that_may_cover_it():
         ("Sitemap: /news.xml", (f"{SITE}/news.xml",)),
     ],
 )
-def test_robots_txt_names_them(body, expected):
+def test_sitemaps_of_a_robots_txt_are_read(body, expected):
     assert read_document(body.encode(), url=f"{SITE}/robots.txt", gap=GAP).sitemaps == expected
 
 
-def test_without_robots_txt_they_are_guessed_and_another_document_is_none():
+def test_sitemaps_are_guessed_without_a_robots_txt():
     assert f"{SITE}/sitemap.xml" in read_document(b"", url=f"{SITE}/robots.txt", gap=GAP).sitemaps
     with pytest.raises(NotASitemap):
         read_document(b"<html><p>Not found</p></html>", url=f"{SITE}/s.xml", gap=GAP)

@@ -42,24 +42,24 @@ def names(found: tuple[Found, ...]) -> list[str]:
         ((url("n", None, news=Said(published=NOW - timedelta(hours=60))), url("b", 1)), ["b"]),
     ],
 )
-def test_what_is_new_at_first(urls: tuple[SitemapUrl, ...], new: list[str]) -> None:
+def test_new_urls_of_a_first_document(urls: tuple[SitemapUrl, ...], new: list[str]) -> None:
     assert names(news_of(urlset(*urls), HERE, TERMS).found) == new
 
 
-def test_what_a_news_sitemap_says_comes_along() -> None:
+def test_fields_of_a_news_sitemap_are_kept() -> None:
     said = Said("Paper", "en", NOW, "A title")
     (found,) = news_of(urlset(url("a", 1, news=said)), HERE, TERMS).found
     assert found == Found("https://www.example.org/a", NOW - timedelta(hours=1), "A title", NOW, "en")
 
 
-def test_only_what_was_not_there_or_has_changed_is_found_again() -> None:
+def test_only_new_and_changed_urls_are_found_again() -> None:
     first = news_of(urlset(url("a", 5), url("b", 100), url("c")), HERE, TERMS)
     again = news_of(urlset(url("a", 5), url("b", 1), url("c"), url("d")), HERE, replace(TERMS, seen=first.seen))
     assert [(each.url[-1], each.edited) for each in again.found] == [("b", True), ("d", False)]
     assert news_of(urlset(url("a", 6), url("b", 1), url("c")), HERE, replace(TERMS, seen=again.seen)).found == ()
 
 
-def test_a_sitemap_that_says_that_everything_has_changed_is_not_believed() -> None:
+def test_a_sitemap_in_which_everything_has_changed_is_not_believed() -> None:
     def dated(hours_ago: float) -> list[SitemapUrl]:
         return [url(f"u{n}", hours_ago + n / 100) for n in range(30)]
 
@@ -70,7 +70,7 @@ def test_a_sitemap_that_says_that_everything_has_changed_is_not_believed() -> No
         assert len(news_of(urlset(*urls), HERE, replace(TERMS, seen=seen)).found) == believed
 
 
-def test_what_is_over_the_limit_waits_and_comes_next_time() -> None:
+def test_urls_beyond_the_limit_are_found_by_the_next_poll() -> None:
     urls = urlset(*(url(f"u{n}") for n in range(5)))
     terms, met = replace(TERMS, limit=2), []
     for waiting in (3, 1, 0):
@@ -111,7 +111,7 @@ def test_parts_come_in_portions() -> None:
     assert len(set(met)) == len(met) == 2200
 
 
-def test_hosts_of_other_sites_are_asked_first() -> None:
+def test_robots_txt_of_another_site_is_requested_first() -> None:
     urls = urlset(url("a"), url("https://other.example/x"), url("https://blog.example.org/y"))
     news = news_of(urls, HERE, TERMS)
     assert (len(news.found), news.foreign, news.waiting) == (2, ("https://other.example",), 1)
@@ -129,7 +129,7 @@ def test_a_sitemap_of_everyone_else_asks_few() -> None:
     "loc",
     ["https://www.example.org@evil.example/", "http://www.example.org:0/", "http:\\\\a\\b", "http://[", "file:///x"],
 )
-def test_what_cannot_be_asked_for_is_refused(loc: str) -> None:
+def test_an_unusable_url_is_refused(loc: str) -> None:
     news = news_of(urlset(SitemapUrl(loc)), HERE, TERMS)
     assert (news.found, news.foreign, news.refused) == ((), (), 1)
 
@@ -151,7 +151,7 @@ URLS = st.lists(st.builds(url, st.sampled_from("abcdefgh"), st.none() | st.integ
 
 
 @given(st.lists(URLS, max_size=5), st.integers(0, 5))
-def test_nothing_is_found_as_new_twice_while_it_stays(polls: list[list[SitemapUrl]], limit: int) -> None:
+def test_a_url_is_new_once_while_it_stays(polls: list[list[SitemapUrl]], limit: int) -> None:
     seen, there = b"", set[str]()
     for urls in polls:
         news = news_of(urlset(*urls), HERE, replace(TERMS, seen=seen, limit=limit))

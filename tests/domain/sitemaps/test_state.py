@@ -5,7 +5,7 @@ SITEMAP = Sitemap("1", "https://a.example/s.xml", ("x", "y"), "src", 7, "0", "ht
 RECORD = SitemapRecord(etag='"1"', candidates=(("interval", 9.0), ("x", 1.0)), waiting=3, kind="index")
 
 
-def test_what_is_written_is_read() -> None:
+def test_a_written_record_is_read_back() -> None:
     assert load_sitemap(dump(SITEMAP)) == SITEMAP
     assert load_record(dump(RECORD)) == RECORD
     assert load_record(None) == load_record(dump(SitemapRecord())) == SitemapRecord()

@@ -75,7 +75,7 @@ def test_listings(path: str) -> None:
         "/sitemap.xml",
     ],
 )
-def test_neither(path: str) -> None:
+def test_links_that_are_neither_article_nor_listing(path: str) -> None:
     assert not is_article(BASE + path, PLAIN)
     assert not is_listing(BASE + path, PLAIN)
 

@@ -33,7 +33,7 @@ def test_local_addresses(value: object, expected: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("value", ["eth0", "192.0.2.0/24", 3, [3], None, ["192.0.2.1", ""], "192.0.2.1:80"])
-def test_what_is_no_local_address(value: object) -> None:
+def test_a_malformed_local_address_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="an IP address of this machine, or a list of them"):
         read_addresses(value)
 
@@ -69,7 +69,7 @@ def test_a_proxy(url: str, expected: Proxy, name: str) -> None:
         ("http://ada:x${P}@proxy.example:3128", "password is ${NAME}"),
     ],
 )
-def test_what_is_no_proxy_is_told_without_its_password(url: object, told: str) -> None:
+def test_a_malformed_proxy_is_refused_without_its_password(url: object, told: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is looked at
         read_proxies([url])
     assert told in str(refused.value)

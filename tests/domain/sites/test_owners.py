@@ -41,7 +41,7 @@ def test_the_source_of_a_url(url: str, named: str | None, expected: str | None) 
     assert (found.name if found else None) == expected
 
 
-def test_what_is_no_url_has_no_source() -> None:
+def test_a_malformed_url_has_no_source() -> None:
     with pytest.raises(InvalidUrl):
         ALL.of("mailto:a@a.example")
     assert source_of("https://a.example/", []) is None

@@ -28,7 +28,9 @@ BASE = "https://www.a.example/news/"
         (Source("a", BASE, feed_urls=()), ("sitemap",)),
     ],
 )
-def test_a_site_is_searched_for_what_its_source_does_not_name(source: Source, expected: tuple[str, ...]) -> None:
+def test_a_site_is_searched_for_the_kinds_that_its_source_does_not_name(
+    source: Source, expected: tuple[str, ...]
+) -> None:
     assert lacking(source) == expected
 
 
@@ -49,7 +51,7 @@ def test_a_source_is_empty_until_something_is_named_or_found() -> None:
     assert not is_empty(bare, {**FOUND, "sitemaps": ["https://www.a.example/s.xml"]})
 
 
-def test_a_search_for_one_keeps_what_an_earlier_search_found_of_the_other() -> None:
+def test_a_search_for_a_kind_keeps_the_results_of_the_other_kind() -> None:
     feed, sitemap = ["https://www.a.example/feed"], ["https://www.a.example/s.xml"]
     sitemaps: SourceSearchedRecord = {**FOUND, "sought": ["sitemap"], "sitemaps": sitemap}
     feeds: SourceSearchedRecord = {**FOUND, "sought": ["feed"], "feeds": feed, "tried": []}
@@ -70,7 +72,7 @@ def test_usual_sitemaps_are_at_the_root_of_the_host() -> None:
     assert sitemap_guesses(BASE)[:2] == ("https://www.a.example/sitemap.xml", "https://www.a.example/news-sitemap.xml")
 
 
-def test_all_spellings_of_a_page_have_one_key() -> None:
+def test_all_spellings_of_a_page_share_a_key() -> None:
     assert page_key("HTTPS://www.A.example:443/news#top") == page_key(BASE) == "www.a.example/news"
 
 

@@ -37,7 +37,7 @@ def test_a_record_is_the_entry_that_the_source_was_made_of(entry: dict[str, obje
     assert read_source(source_record(source)) == source
 
 
-def test_every_fault_is_told() -> None:
+def test_every_fault_of_a_source_is_reported() -> None:
     with pytest.raises(BadSources) as refused:
         read_source({"name": "a", "priority": 99, "colour": "red"})
     assert all(
@@ -45,7 +45,7 @@ def test_every_fault_is_told() -> None:
     )
 
 
-def test_what_changed_is_new_or_other() -> None:
+def test_new_and_changed_sources_are_returned() -> None:
     a, b = Source("a", "https://a.test/"), Source("b", "https://b.test/")
     other = Source("b", "https://b.test/", priority=9)
     assert changed({"a": a, "b": b}, {"a": a, "b": other, "c": a}) == {"b": other, "c": a}

@@ -114,7 +114,7 @@ def test_modes(mode: str, polls: bool, crawls: bool) -> None:
         ("min_interval_sec: 9\n  max_interval_sec: 8", "min_interval_sec must be at most max_interval_sec"),
     ],
 )
-def test_a_fault_names_source_field_and_what_was_expected(field: str, expected: str) -> None:
+def test_a_fault_names_source_field_and_expected_value(field: str, expected: str) -> None:
     base = "" if field.startswith("base_url") else "base_url: http://a.example\n  "
     with pytest.raises(BadSources) as refused:
         read_sources(f"- name: alpha\n  {base}{field}\n")
@@ -122,7 +122,7 @@ def test_a_fault_names_source_field_and_what_was_expected(field: str, expected: 
     assert f"source 'alpha': {expected}" in refused.value.detail
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     text = "- {name: a, base_url: x, priority: 0}\n- text\n- {base_url: 'http://c.example'}\n"
     with pytest.raises(BadSources) as refused:
         read_sources(text + "- {name: d, base_url: 'http://d.example'}\n" * 2)
@@ -139,7 +139,7 @@ def test_all_faults_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     "text", ["", "sources:", "a: b", "42", "sources: {a: b}", "[", "- !!python/object:os.system x"]
 )
-def test_what_is_no_list_of_sources(text: str) -> None:
+def test_a_document_that_is_no_list_of_sources_is_refused(text: str) -> None:
     with pytest.raises(BadSources):
         read_sources(text)
 

@@ -117,5 +117,7 @@ def test_headers_are_read_from_lines() -> None:
         (None, True, False, "asks for a login and refuses the given one: `scrapy subscribe --login"),
     ],
 )
-def test_401_says_what_to_do(scheme: str | None, sent: bool, subscribed: bool, part: str) -> None:
+def test_the_hint_of_a_401_depends_on_the_login_that_was_sent(
+    scheme: str | None, sent: bool, subscribed: bool, part: str
+) -> None:
     assert part in login_wanted(scheme=scheme, sent=sent, subscribed=subscribed)

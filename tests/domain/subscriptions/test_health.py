@@ -41,12 +41,12 @@ def test_half_of_ten_polls_open_the_circuit(outcomes: str, opened: int) -> None:
     assert polled(Health(), outcomes).opened == opened
 
 
-def test_a_good_answer_begins_the_day_anew() -> None:
+def test_a_success_begins_the_day_anew() -> None:
     assert polled(Health(), ".F.F.F.F.F.").day == ()
     assert polled(Health(), ".F.F.F.F.F.F").opened == 0
 
 
-def test_what_is_older_than_a_day_does_not_count() -> None:
+def test_polls_older_than_a_day_do_not_count() -> None:
     day = counted(((0, 5, 5), (1, 1, 0), (3, 2, 1)), failed=True, now=4.5 * PART_SEC)
     assert day == ((1, 1, 0), (3, 2, 1), (4, 1, 1))
     assert all(part > 4 - PARTS for part, _, _ in day)
@@ -85,13 +85,13 @@ def test_gone_twice_a_day_apart_retires(outcomes: str, every_sec: float, *, reti
         (Health(), False, 403, 0, ()),
     ],
 )
-def test_the_waits_that_it_asks_for(
+def test_least_waits_of_an_unhealthy_feed(
     health: Health, status: int | None, errors: int, waits: tuple[Candidate, ...], *, failed: bool
 ) -> None:
     assert least_waits(health, failed=failed, status=status, errors=errors, probe_sec=PROBE) == waits
 
 
-def test_health_survives_as_json_and_costs_nothing_where_nothing_failed() -> None:
+def test_health_survives_as_json_and_is_empty_without_failures() -> None:
     health = polled(Health(), "..FGG", every_sec=DAY_SEC)
     assert health_from(json.loads(json.dumps(health.to_record()))) == health
     assert polled(Health(), "....").to_record() is None

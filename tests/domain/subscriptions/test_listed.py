@@ -29,7 +29,7 @@ def test_overrides(values: dict[str, object], expected: Overrides) -> None:
     assert overrides_of(expected.given()) == expected
 
 
-def test_only_what_is_given_is_said() -> None:
+def test_only_given_overrides_are_listed() -> None:
     assert Overrides().given() == {}
     assert Overrides(priority=3, backfill=True).given() == {"priority": 3, "backfill": True}
 
@@ -65,7 +65,7 @@ def test_categories(names: list[str], expected: tuple[str, ...]) -> None:
          {"no_discovery": False, "min_interval_sec": None, "priority": 9}),
     ],
 )  # fmt: skip
-def test_overrides_said_in_words(pairs: list[str], said: dict[str, Any]) -> None:
+def test_overrides_are_read_from_words(pairs: list[str], said: dict[str, Any]) -> None:
     assert overrides_from(pairs) == said
 
 

@@ -83,7 +83,7 @@ http://c.test/feed\tnews
         ("Not Found", "not_a_list"),
     ],
 )
-def test_what_is_no_list_says_so(body: str, code: str) -> None:
+def test_a_document_that_is_no_list_is_refused_with_its_reason(body: str, code: str) -> None:
     with pytest.raises(Refusal) as refused:
         feeds(body)
     assert refused.value.code == code
@@ -137,7 +137,7 @@ listed = st.builds(
 
 
 @given(st.lists(listed, min_size=1, max_size=5))
-def test_what_is_written_can_be_read(written: list[ListedFeed]) -> None:
+def test_a_written_list_is_read_back(written: list[ListedFeed]) -> None:
     read = feeds(write_opml(written))
     assert [feed.url for feed in read] == ["http://a.test/?a=1&b=<>'\""]
 
@@ -240,14 +240,14 @@ def test_text_keeps_addresses_and_categories(found: list[ListedFeed]) -> None:
     assert [(feed.url, feed.categories) for feed in read] == expected
 
 
-def test_what_a_spreadsheet_would_run_is_text() -> None:
+def test_a_formula_in_a_title_is_written_as_text() -> None:
     for title in ("=1+1", "+1", "-1", "@x", "'=1", "''=1"):
         table = FORMS["csv"]([ListedFeed("http://a.test/", (), title)]).decode()
         assert table.splitlines()[1].split(",")[1].startswith("'")
         assert feeds(table)[0].title == title
 
 
-def test_a_folder_that_has_a_comma_is_one_category() -> None:
+def test_a_folder_whose_name_has_a_comma_is_a_single_category() -> None:
     assert feeds('<opml><outline text="a, b"><outline xmlUrl="http://a.test/"/>')[0].categories == ("a, b",)
 
 

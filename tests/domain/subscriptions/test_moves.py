@@ -23,7 +23,7 @@ def ago(**time: float) -> datetime:
         (Move(NEW, ago(days=1), 2), None, None),
     ],
 )
-def test_a_move_is_heard_of_in_polls_in_a_row(before: Move | None, target: str | None, after: Move | None) -> None:
+def test_a_move_is_counted_over_polls_in_a_row(before: Move | None, target: str | None, after: Move | None) -> None:
     assert after_poll(before, target, now=NOW) == after
 
 

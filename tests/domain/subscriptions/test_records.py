@@ -55,13 +55,13 @@ def test_a_feed_that_was_never_polled() -> None:
     assert PollRecord().cadence_state == PollState()
 
 
-def test_what_another_version_wrote_is_left_aside() -> None:
+def test_unknown_fields_of_another_version_are_ignored() -> None:
     said = Subscription("1", "http://a.test/")
     assert load_subscription(json.dumps({"id": "1", "url": "http://a.test/", "colour": "blue"})) == said
     assert load_polls('{"etag":"x","colour":1}') == PollRecord(etag="x")
 
 
-def test_a_record_says_as_little_as_it_can() -> None:
+def test_a_record_leaves_out_default_values() -> None:
     written = dump(Subscription("1", "http://a.test/"))
     assert json.loads(written) == {"id": "1", "url": "http://a.test/", "priority": 5}
     assert dump(PollRecord()) == '{"type":"unknown"}'
@@ -71,7 +71,7 @@ NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 HINTS = PublisherHints(ttl_minutes=60, skip_hours=frozenset({3, 1}), skip_days=frozenset({"Sun"}))
 
 
-def test_a_feed_as_others_see_it() -> None:
+def test_the_public_record_of_a_feed() -> None:
     seen = Observation(200, new_entries=2, known_entries=1, hints=HINTS)
     state = next_poll(PollState(), seen, now=NOW, policy=CadencePolicy(), jitter=0).state
     said = Subscription("1", "http://a.test/feed", ("news",), added_at="2026-11-01T00:00:00Z", min_interval_sec=600.4)
@@ -138,7 +138,7 @@ def test_a_feed_as_others_see_it() -> None:
     }
 
 
-def test_a_feed_that_is_new_has_the_same_shape() -> None:
+def test_a_new_feed_has_a_record_of_the_same_shape() -> None:
     polled = Feed(Subscription("1", "u"), PollRecord()).public(min_interval_sec=300, max_interval_sec=86_400)
     assert polled["schedule"]["interval_sec"] is None
     assert polled["publisher_hints"] == {"ttl_minutes": None, "skip_hours": None, "skip_days": None}

@@ -1,7 +1,7 @@
 from feedcrawl.domain.subscriptions.statistics import statistics_of
 
 
-def test_no_poll_has_no_shares() -> None:
+def test_an_empty_journal_has_no_shares() -> None:
     assert statistics_of([{"result": "push", "new": 3}]) == {
         "fetch_count": 0,
         "success_rate": None,
@@ -15,7 +15,7 @@ def test_no_poll_has_no_shares() -> None:
     }
 
 
-def test_polls_are_counted_newest_first_and_pushes_are_none() -> None:
+def test_polls_are_counted_newest_first_without_deliveries() -> None:
     journal = [
         {"result": "fetched", "new": 2, "bytes": 1000, "wire_bytes": 250, "duration_sec": 0.25},
         {"result": "http_500", "duration_sec": 0.75},

@@ -48,7 +48,7 @@ def test_content_is(part):
     assert SENTENCE in area(part + "<p>More of the harbour</p>" * 40).text
 
 
-def test_the_main_element_is_the_area_if_it_holds_a_good_part():
+def test_the_main_element_is_the_area_if_it_contains_a_good_part():
     assert area(f"<p>Offers of the week</p><main>{MAIN}</main>").text.startswith("Ships")
     assert area(f"<main>Ships</main><div>{MAIN}</div>").text.count(SENTENCE) == 3
 

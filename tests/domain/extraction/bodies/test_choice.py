@@ -46,7 +46,7 @@ def test_a_long_text_needs_no_second_opinion(head):
     assert (found.winner.rung, found.winner.text) == ("prose", "\n".join(SENTENCES[:40]))
 
 
-def test_one_that_is_neither_long_nor_foretold_does():
+def test_a_short_candidate_that_the_feed_does_not_foretell_is_compared():
     short = page(f"<article>{paragraphs(0, 12)}</article>")
     said = FeedContent(summary=SENTENCES[0])
     assert "agrees" in choose(short, SourceRules(), None).reason
@@ -95,7 +95,7 @@ def test_pages_that_are_no_articles_have_their_main_area_as_text(body, url, head
 
 @pytest.mark.parametrize("separator", [" ", "<p>", "</td><td>", "\u0130 "])
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 20, 90, 96, 97, 98, 99, 100, 110, 120, 130, 400])
-def test_a_feed_that_is_not_read_could_not_have_been_fuller(separator, count):
+def test_a_feed_that_is_not_parsed_could_not_have_been_fuller(separator, count):
     letters = [chr(ord("a") + number % 26) for number in range(400)]
     candidate = by_markup("prose", " ".join(letters[:50]))
     assert candidate is not None

@@ -26,7 +26,7 @@ def opened(markup):
         f"<div><h3><a aria-expanded=false>{QUESTION}</a></h3></div><div id=panel class='text hidden'>{ANSWER}</div>",
     ],
 )
-def test_text_that_opens_is_shown_with_its_heading(markup):
+def test_a_folded_text_is_shown_with_its_heading(markup):
     body = opened(markup)
     assert canonical_text(body).splitlines() == [QUESTION, canonical_text(parse_html(ANSWER))]
     assert marks_of(body.get_element_by_id("panel")) == []
@@ -42,5 +42,5 @@ def test_text_that_opens_is_shown_with_its_heading(markup):
         f"<div><button aria-expanded=false></button></div><div id=panel hidden>{ANSWER}</div>",
     ],
 )
-def test_what_is_no_text_under_a_heading_stays_hidden(markup):
+def test_a_hidden_element_that_is_no_text_under_a_heading_stays_hidden(markup):
     assert "hidden attribute" in marks_of(opened(markup).get_element_by_id("panel"))

@@ -68,7 +68,7 @@ def test_furniture_goes(furniture):
         f"<div id=sharing-with-others><h2>Sharing with others</h2>{STORY}</div><div>{STORY * 3}</div>",
     ],
 )
-def test_a_word_that_takes_the_page_away_is_none(page):
+def test_a_word_that_would_remove_the_whole_page_is_no_mark(page):
     assert "Sentence number 8" in cleared(page)
 
 
@@ -147,7 +147,7 @@ def test_is_hidden(html, hidden):
     assert is_hidden(tree.find(".//p")) is hidden
 
 
-def test_consent_goes_however_long_it_is_and_a_page_of_recipes_stays():
+def test_consent_goes_however_long_and_a_page_of_recipes_stays():
     dialog = f"<div id=onetrust-consent-sdk>{STORY * 20}</div>"
     assert "Sentence" not in cleared(f"<p>Short.</p>{dialog}")
     assert "Sentence" in cleared(f"<div class=cookie-recipe>{STORY}</div>")

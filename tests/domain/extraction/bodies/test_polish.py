@@ -133,21 +133,21 @@ def test_an_item_with_its_picture_and_heading_is_no_figure():
     assert root[0].tag == "div"
 
 
-def test_a_box_of_text_with_a_figure_in_it_is_none():
+def test_a_box_of_text_with_a_figure_inside_is_no_figure():
     text = "A paragraph that is long enough to be prose stands beside the picture and tells a story."
     root = body(f"<div class=photo-story><figure><img src=a></figure><p>{text}</p></div>")
     mark_figures(root, weigh(root))
     assert [child.tag for child in root] == ["div"]
 
 
-def test_corroborate_takes_out_what_the_witness_does_not_have():
+def test_corroborate_removes_lines_that_the_witness_does_not_have():
     odd = "Our app has all of this and more, every day of the week."
     root = body("".join(f"<p>{line}</p>" for line in [*LINES[:4], odd, "Short.", *LINES[4:]]))
     assert corroborate(root, "\n".join(LINES))
     assert canonical_text(root).splitlines() == [*LINES[:4], "Short.", *LINES[4:]]
 
 
-def test_headings_stay_with_what_they_head():
+def test_a_heading_stays_with_the_lines_below():
     heading, odd = "What the witness does not head with", "Our app has all of this and more, every day of the week."
     first, rest = "".join(f"<p>{line}</p>" for line in LINES[:4]), "".join(f"<p>{line}</p>" for line in LINES[4:])
     root = body(f"{first}<h2>{heading}</h2>{rest}<h2>Where it is that you can get our app</h2><p>{odd}</p>")
@@ -156,7 +156,7 @@ def test_headings_stay_with_what_they_head():
 
 
 @pytest.mark.parametrize("witness", ["", LINES[0], "Something else entirely, told in words of its own and at length."])
-def test_a_witness_of_something_else_is_not_heard(witness):
+def test_a_witness_of_another_text_changes_nothing(witness):
     root = body("".join(f"<p>{line}</p>" for line in LINES))
     assert not corroborate(root, witness)
     assert canonical_text(root).splitlines() == LINES
@@ -169,7 +169,7 @@ def test_agreement():
     assert agreement(grams("a b c d e"), grams("a b c d x")) == 0.5
 
 
-def test_a_paragraph_that_stands_twice_is_shown_once():
+def test_a_paragraph_that_occurs_twice_is_shown_once():
     story = "".join(f"<p>{line}</p>" for line in LINES)
     tree = body(f"<div><div>{story}<p>Short.</p><li>{LINES[0]}</li></div><div>{story}<p>Short.</p></div></div>")
     drop_doubles(tree)

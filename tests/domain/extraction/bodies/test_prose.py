@@ -128,7 +128,7 @@ def test_find_thread():
     assert canonical_text(thread).count("User ") == 5
 
 
-def test_a_page_with_one_post_is_no_thread():
+def test_a_page_with_a_single_post_is_no_thread():
     tree = parse_html(f"<html><body><div class=post><div class=text>{story()}</div></div></body></html>")
     assert tree is not None
     assert find_thread(tree.find("body"), weigh(tree.find("body"))) is None

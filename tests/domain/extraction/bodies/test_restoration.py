@@ -42,7 +42,7 @@ def tree(html):
         ("<p>Another text.</p>", "<p>1</p><img src=a><p>2</p>", "<p>Another text.</p>"),
     ],
 )  # fmt: skip
-def test_what_a_library_drops_returns_to_its_place(body, prose, restored):
+def test_an_element_that_a_library_drops_returns_to_its_place(body, prose, restored):
     def told(html):
         return html.replace(">1<", f">{ONE}<").replace(">2<", f">{TWO}<")
 
@@ -52,7 +52,7 @@ def test_what_a_library_drops_returns_to_its_place(body, prose, restored):
     assert re.sub(r'(?<=src=)"(\w)"', r"\1", html) == f"<div>{told(restored)}</div>"
 
 
-def test_a_long_strange_line_parts_the_story_from_what_follows():
+def test_a_long_line_of_another_text_ends_the_restoration():
     body = tree(f"<p>{ONE}</p>")
     restore(body, tree(f"<p>{ONE}</p><p>{'Something else that the other reading does not have. ' * 3}</p><img src=a>"))
     assert body.find(".//img") is None

@@ -22,7 +22,7 @@ def found(first, last):
         (found(0, 10), found(5, 18), False),
     ],
 )
-def test_the_main_area_confirms_a_text_that_it_shares_unless_another_is_longer_than_it(prose, other, confirmed):
+def test_the_main_area_confirms_a_shared_text_unless_another_text_is_longer(prose, other, confirmed):
     assert is_confirmed(read_page(PAGE, "https://d.example/x"), prose, other) is confirmed
 
 

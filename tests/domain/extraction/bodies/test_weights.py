@@ -19,7 +19,7 @@ WORDS = "Words that make a line of prose, for there are more than sixty letters 
         f"<ul><li>{WORDS}<div id=x>{WORDS}<p>{WORDS}</p></div></li></ul>",
     ],
 )
-def test_weights_after_an_element_is_forgotten_are_those_of_the_page_without_it(body):
+def test_weights_after_an_element_is_forgotten_equal_those_of_the_page_without_it(body):
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert tree is not None
     element, weights = tree.get_element_by_id("x"), weigh(tree)

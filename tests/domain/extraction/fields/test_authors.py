@@ -121,7 +121,7 @@ def test_names_in_meta_elements_that_no_reader_sees(head, body, names):
         ("Ann Lee", ()),
     ],
 )
-def test_a_signature_on_a_site_that_is_called_so(line, names):
+def test_a_signature_may_be_the_name_of_the_site(line, names):
     head = '<meta property=og:site_name content="Ann Lee\'s Harbour">'
     seen = read_page(
         f"<html><head>{head}</head><body><h1>A story</h1><p>{line}</p><p>{'text ' * 60}</p></body></html>",
@@ -158,7 +158,7 @@ def test_a_publisher_with_its_address_is_not_several_names():
     assert find_authors(seen, None) == ()
 
 
-def test_what_stands_by_goods_is_a_brand():
+def test_a_name_beside_goods_is_a_brand():
     data = json.dumps({"@type": "Product", "name": "Harbour Chair", "offers": {"price": 3}})
     head = f'<meta property=og:type content=product><script type="application/ld+json">{data}</script>'
     html = f"<html><head>{head}</head><body><h1>Harbour Chair</h1><p>By Ann Lee</p><p>{'text ' * 60}</p></body></html>"

@@ -38,6 +38,6 @@ def test_disagreements(head, feed, notes):
     assert disagreements(page(head), feed, "A story", PUBLISHED) == notes
 
 
-def test_nothing_found_is_no_contradiction():
+def test_an_empty_page_contradicts_nothing():
     feed = FeedContent(title="Ships", published=PUBLISHED)
     assert disagreements(page(""), feed, None, None) == ()

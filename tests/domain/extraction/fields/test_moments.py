@@ -94,7 +94,7 @@ def test_find_published(head, body, published):
         ("<h1>A story</h1><p>Last modified: 3 March 2026</p>" + "<p>x</p>" * 9 + "<p>4 February 2026</p>", day(2, 4)),
     ],
 )
-def test_what_a_line_says_of_its_date(body, published):
+def test_a_date_line_is_read_by_its_words(body, published):
     assert find_published(page("", body), None) == published
 
 
@@ -133,7 +133,7 @@ def test_the_order_of_day_and_month_is_that_of_the_page_s_language(language, pub
     assert find_published(read_page(html, URL), None) == published
 
 
-def test_the_day_on_which_the_author_of_a_thread_came_is_not_that_of_the_thread():
+def test_the_day_on_which_an_author_registered_is_not_the_day_of_the_thread():
     html = f"<meta name=date content=2026-03-20><h1>Story</h1><p>4 March 2014</p><p>{'text ' * 60}</p>"
     assert find_published(read_page(html, "https://d.example/threads/story.1/"), None) == day(3, 20)
 

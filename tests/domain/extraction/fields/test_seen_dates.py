@@ -14,6 +14,6 @@ from feedcrawl.domain.extraction.page import read_page
         ("© 2026-03-01", None),
     ],
 )
-def test_the_first_day_that_is_not_of_a_change(text: str, expected: str | None) -> None:
+def test_the_first_day_that_is_not_a_day_of_change(text: str, expected: str | None) -> None:
     page = read_page(f"<html lang=en><body><h1>Story</h1><p>{'word ' * 60}</p></body></html>", "https://a.test/story")
     assert date_in(text, page) == expected

@@ -81,5 +81,5 @@ def test_site_keys(head, body, keys):
         ("", "https://www.daily.example/", False),
     ],
 )
-def test_names_after_which_a_host_is_called(name, url, expected):
+def test_names_of_sites_that_match_the_host(name, url, expected):
     assert is_of_host(name, host_labels(url)) is expected

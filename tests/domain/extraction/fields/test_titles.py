@@ -112,7 +112,7 @@ def test_find_title(head, body, title):
         ("<h1>» Ports of the sea</h1>", "Ports of the sea"),
     ],
 )
-def test_what_is_no_headline_in_a_heading(body, title):
+def test_parts_of_a_heading_that_are_no_headline(body, title):
     stated = "<title>Ports of the sea</title><meta property=og:title content='Ports of the sea'>"
     assert find_title(page(stated, body), None) == title
 
@@ -125,7 +125,7 @@ def test_what_is_no_headline_in_a_heading(body, title):
         ("»Ports« of the sea", "»Ports« of the sea"),
     ],
 )
-def test_a_last_part_whose_first_word_begins_the_host(title, expected):
+def test_a_last_part_whose_first_word_begins_the_host_is_the_site(title, expected):
     assert find_title(page(f"<title>{title}</title>"), None) == expected
 
 

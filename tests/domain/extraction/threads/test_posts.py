@@ -181,14 +181,14 @@ def test_a_statement_with_a_part_of_the_posts_yields_to_those_that_are_shown(htm
         ),
     ],
 )
-def test_shown_posts(html, days):
+def test_shown_posts_are_read_with_author_and_day(html, days):
     found = posts(html)
     assert [author for _, author, _ in found] == ["Ann Lee", "bo_ek", "Cy"]
     assert [text.rpartition("\n")[2] for text, *_ in found] == [FIRST, SECOND, THIRD]
     assert [day for *_, day in found] == days
 
 
-def test_answers_within_posts_are_posts_of_their_own():
+def test_replies_within_posts_are_posts_of_their_own():
     inner = REDDIT.format(text=SECOND, author="bo_ek", day="2024-03-03T10:00Z", inner="")
     html = REDDIT.format(text=FIRST, author="Ann", day="2024-03-02T09:30Z", inner=inner)
     side = f'<div class="side"><div class="md">{THIRD} <a href="/user/mod">mod</a></div></div>'

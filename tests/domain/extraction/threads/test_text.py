@@ -21,7 +21,7 @@ def body(markup):
     return tree.find("body")
 
 
-def test_what_no_post_says_goes_and_authors_and_pictures_stay():
+def test_elements_outside_of_posts_go_and_authors_and_pictures_stay():
     root = body(PAGE)
     assert keep_posts(root, THREAD)
     assert canonical_text(root) == f"Ann Lee\n{FIRST}\nbo_ek\n{SECOND}"
@@ -39,7 +39,7 @@ def test_what_no_post_says_goes_and_authors_and_pictures_stay():
         ),
     ],
 )
-def test_one_post_or_another_thread_leaves_the_body(markup, posts):
+def test_a_single_post_or_another_thread_leaves_the_body_unchanged(markup, posts):
     root = body(markup)
     before = canonical_text(root)
     assert not keep_posts(root, posts)

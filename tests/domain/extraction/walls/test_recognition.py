@@ -197,7 +197,7 @@ def test_an_article_of_some_length_may_report_of_a_wall():
         extract(page("Ministry offline", text), url=URL)
 
 
-def test_an_essay_on_consent_is_none():
+def test_an_essay_on_consent_is_no_wall():
     essay = "\n".join(
         f"Sites ask in banner number {n} whether they may follow us, and few of us read what stands there. "
         "A reader needs four clicks to refuse and one to agree, a study of universities found last year."

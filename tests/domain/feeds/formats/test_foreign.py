@@ -41,7 +41,7 @@ from feedcrawl.domain.feeds import parse
         (b"http://127.0.0.1:9/feed.xml\n", "text"),
     ],
 )
-def test_what_it_was_instead(body, code):
+def test_a_foreign_document_is_refused_with_its_kind(body, code):
     with pytest.raises(NotAFeed) as refused:
         parse(body, url="https://news.example/feed")
     assert refused.value.code == code
