@@ -69,7 +69,7 @@ def records(data: Path) -> Iterator[str]:
                 yield record.rec_type
 
 
-def test_without_a_setting_nothing_goes(tmp_path: Path) -> None:
+def test_archives_without_a_limit_are_kept(tmp_path: Path) -> None:
     archive(tmp_path, 400, ("page", None, None))
     assert apply(config(tmp_path), TODAY) is None
     assert len(found(tmp_path)) == 1
@@ -98,7 +98,7 @@ def test_an_old_file_goes_with_its_index_and_its_day(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "raw").iterdir()] == ["2026-11-26"]
 
 
-def test_the_last_fetches_of_a_feed_stay_with_what_they_refer_to(tmp_path: Path) -> None:
+def test_the_last_fetches_of_a_feed_stay_with_their_first_records(tmp_path: Path) -> None:
     body, _, _ = archive(tmp_path, 9, ("feed", "f", None), ("page", None, None), ("other", None, None))
     seen = [body]
     for days_ago in (8, 7, 6, 5, 4, 3):
@@ -118,7 +118,7 @@ def test_the_last_fetches_of_a_feed_stay_with_what_they_refer_to(tmp_path: Path)
     assert (again.files, again.reduced) == (0, 0)
 
 
-def test_what_a_kept_page_refers_to_stays(tmp_path: Path) -> None:
+def test_a_record_that_a_kept_page_refers_to_stays(tmp_path: Path) -> None:
     body, _ = archive(tmp_path, 9, ("page", None, None), ("other", None, None))
     archive(tmp_path, 0, ("", None, body))
     apply(config(tmp_path, RAW="1"), TODAY)
@@ -134,7 +134,7 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("steps", range(STEPS + 1))
-def test_killed_at_any_step_nothing_that_stays_is_lost_and_the_next_pass_ends_it(
+def test_a_pass_killed_at_any_step_loses_no_kept_record_and_is_completed(
     tmp_path: Path, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body, _ = archive(tmp_path, 9, ("feed", "f", None), ("page", None, None))
@@ -168,7 +168,7 @@ def test_killed_at_any_step_nothing_that_stays_is_lost_and_the_next_pass_ends_it
     assert list(records(tmp_path)) == ["warcinfo", "response", "request"]
 
 
-def test_one_pass_a_day_and_one_process_at_a_time(tmp_path: Path) -> None:
+def test_a_pass_runs_once_a_day_in_a_single_process(tmp_path: Path) -> None:
     wanted = config(tmp_path, RAW="1")
     assert apply(wanted, TODAY) is not None
     archive(tmp_path, 9, ("page", None, None))
@@ -182,7 +182,7 @@ def test_one_pass_a_day_and_one_process_at_a_time(tmp_path: Path) -> None:
     assert not found(tmp_path)
 
 
-def test_one_that_is_stopped_removes_nothing_more_and_is_due_again(tmp_path: Path) -> None:
+def test_a_stopped_pass_removes_nothing_more_and_is_due_again(tmp_path: Path) -> None:
     archive(tmp_path, 9, ("page", None, None))
     assert apply(config(tmp_path, RAW="1"), TODAY, lambda: True) is not None
     assert len(found(tmp_path)) == 1
@@ -224,7 +224,7 @@ def test_media_files_go_with_the_last_line_that_names_them(tmp_path: Path) -> No
     assert (removed.days, removed.files, removed.freed_bytes) == (1, 1, 3)
 
 
-def test_a_pass_that_is_stopped_drops_no_media_file(tmp_path: Path) -> None:
+def test_a_stopped_pass_drops_no_media_file(tmp_path: Path) -> None:
     _, path = FileContents(tmp_path).keep(b"old", "")
     os.utime(tmp_path / "files" / path, (1.0, 1.0))
     apply(config(tmp_path, ARTICLES="5"), TODAY, lambda: True)

@@ -43,14 +43,14 @@ def all_pages(reader: Reader, wanted: ArticleFilter, limit: int) -> list[list[st
             return pages
 
 
-def test_an_article_is_what_was_written(reader: Reader) -> None:
+def test_a_stored_article_is_returned_unchanged(reader: Reader) -> None:
     item = reader.read(url(1), text("a"), category="villages", authors=("Ada", "Bob"), image="http://a.paper.test/i")
     found = shelf(reader).get(item.uid)
     assert found.merged_into is None
     assert found.article == item.record | {"sightings": []}
 
 
-def test_a_loser_leads_to_its_winner(reader: Reader) -> None:
+def test_a_merged_article_leads_to_its_target(reader: Reader) -> None:
     winner = reader.read(url(1), text("a"))
     reader.read(url(1, "b.paper.test"), text("a"))
     assert shelf(reader).get(url_uid(url(1, "b.paper.test"))).merged_into == winner.uid
@@ -59,7 +59,7 @@ def test_a_loser_leads_to_its_winner(reader: Reader) -> None:
     assert found["sightings"] == [url(1, "b.paper.test")]
 
 
-def test_what_is_no_article_is_refused(reader: Reader) -> None:
+def test_a_failed_or_unknown_article_is_refused(reader: Reader) -> None:
     reader.fail(url(1))
     for uid, code in ((url_uid(url(1)), "article_failed"), (url_uid(url(2)), "article_unknown")):
         with pytest.raises(Refusal, match=code):
@@ -75,7 +75,7 @@ def test_pages_go_from_the_last_to_the_first(reader: Reader) -> None:
     assert first == {name: items[-1].record[name] for name in first}
 
 
-def test_what_comes_meanwhile_repeats_nothing(reader: Reader) -> None:
+def test_articles_stored_between_two_pages_are_not_repeated(reader: Reader) -> None:
     items = [reader.read(url(n), text(f"story {n}")) for n in range(4)]
     page = shelf(reader).page(ArticleFilter(), reader.now, limit=2)
     reader.read(url(3), text("anew"), again="edited")  # the last of the page is read anew, and now stands before it
@@ -84,7 +84,7 @@ def test_what_comes_meanwhile_repeats_nothing(reader: Reader) -> None:
     assert [each["uid"] for each in rest.articles] == [items[1].uid, items[0].uid]
 
 
-def test_articles_of_one_moment_are_all_told_once(reader: Reader, redis_client: redis.Redis) -> None:
+def test_articles_of_the_same_moment_are_listed_once(reader: Reader, redis_client: redis.Redis) -> None:
     uids = {reader.read(url(n), text(f"story {n}")).uid for n in range(5)}
     redis_client.zadd("rss:article_canonical_index", dict.fromkeys(uids, reader.now.timestamp()))
     found = all_pages(reader, ArticleFilter(), 2)
@@ -119,7 +119,7 @@ def test_filters(
         assert found == [url_uid(names[n]) for n in numbers]
 
 
-def test_a_call_looks_at_so_many_alone(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_reads_a_bounded_number_of_articles(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "_CHUNK", 1)
     monkeypatch.setattr(catalogue, "_BUDGET", 2 * catalogue._CHUNK_COST)
     uids = [reader.read(url(n), text(f"story {n}"), category="c" if n == 0 else "d").uid for n in range(6)]
@@ -133,7 +133,7 @@ def test_since_is_the_oldest(reader: Reader) -> None:
     assert all_pages(reader, wanted, 9) == [[items[2].uid, items[1].uid]]
 
 
-def test_what_has_expired_is_not_looked_for(reader: Reader, redis_client: redis.Redis) -> None:
+def test_expired_articles_are_not_listed(reader: Reader, redis_client: redis.Redis) -> None:
     old, new = reader.read(url(1), text("a")), reader.read(url(2), text("b"))
     redis_client.delete(f"rss:article_canonical:{old.uid}")
     assert all_pages(reader, ArticleFilter(), 9) == [[new.uid]]

@@ -54,14 +54,12 @@ def test_each_actor_has_a_default_collection_and_makes_others(reader: Reader, sh
 
 
 @pytest.mark.parametrize("name", ["", "A", "-a", "_a", "a.b", "a/b", "a b", "é", "a" * 65, "a\n"])
-def test_names_that_are_none(shelves: CollectionService, name: str) -> None:
+def test_an_invalid_name_is_refused(shelves: CollectionService, name: str) -> None:
     with pytest.raises(Refusal, match="bad_collection_name"):
         shelves.make("ada", name, START)
 
 
-def test_there_is_one_of_each_name_and_not_too_many(
-    shelves: CollectionService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_collections_have_unique_names_and_a_limit(shelves: CollectionService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collections, "MAX_COLLECTIONS", 2)
     shelves.make("ada", "a", START)
     for name in ("a", "default"):
@@ -75,7 +73,7 @@ def test_there_is_one_of_each_name_and_not_too_many(
     shelves.make("bob", "a", START)
 
 
-def test_what_is_anothers_is_not_there(reader: Reader, shelves: CollectionService) -> None:
+def test_a_collection_of_another_actor_is_not_found(reader: Reader, shelves: CollectionService) -> None:
     shelves.make("ada", "own", START)
     reader.wired.media.submit(url(1), "ada", START, collection="own")
     for call in (
@@ -90,7 +88,7 @@ def test_what_is_anothers_is_not_there(reader: Reader, shelves: CollectionServic
     assert held(shelves, name="own") == [url(1)]
 
 
-def test_a_page_shows_what_waits_and_what_is_read(reader: Reader, shelves: CollectionService) -> None:
+def test_a_page_shows_pending_and_read_members(reader: Reader, shelves: CollectionService) -> None:
     item = reader.read(url(1), text("a"), title="One")
     reader.fail(url(3))
     for n in (1, 2):
@@ -112,7 +110,7 @@ def test_a_failed_url_has_no_article(reader: Reader, shelves: CollectionService)
 
 @pytest.mark.parametrize("asked_first", [True, False])
 @pytest.mark.parametrize("html", [True, False])
-def test_what_is_held_stays_when_its_time_is_over(
+def test_a_member_stays_after_its_article_has_expired(
     reader: Reader, shelves: CollectionService, redis_client: redis.Redis, asked_first: bool, html: bool
 ) -> None:
     if asked_first:
@@ -126,7 +124,7 @@ def test_what_is_held_stays_when_its_time_is_over(
     assert before.held[0].article is not None
 
 
-def test_pages_repeat_nothing_and_lose_nothing(reader: Reader, shelves: CollectionService) -> None:
+def test_pages_of_a_collection_have_each_member_once(reader: Reader, shelves: CollectionService) -> None:
     for n in range(5):
         reader.wired.media.submit(url(n), "ada", START)  # all of one moment
     found, before = list[str](), None
@@ -139,7 +137,7 @@ def test_pages_repeat_nothing_and_lose_nothing(reader: Reader, shelves: Collecti
     assert sorted(found) == [url(n) for n in range(5)]
 
 
-def test_what_nobody_holds_any_more_is_not_kept_for_ever(
+def test_an_article_without_a_collection_expires(
     reader: Reader, shelves: CollectionService, redis_client: redis.Redis
 ) -> None:
     reader.read(url(1), text("a"))
@@ -155,7 +153,7 @@ def test_what_nobody_holds_any_more_is_not_kept_for_ever(
     assert redis_client.ttl(key("fragments", 1)) > 0
 
 
-def test_dropping_lets_go_of_all(
+def test_a_dropped_collection_releases_its_members(
     reader: Reader, shelves: CollectionService, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collections, "PAGE", 2)
@@ -173,7 +171,9 @@ def test_dropping_lets_go_of_all(
         shelves.drop("ada", "default")
 
 
-def test_who_held_a_loser_holds_the_winner(reader: Reader, shelves: CollectionService) -> None:
+def test_members_of_a_merged_article_show_the_article_it_was_merged_into(
+    reader: Reader, shelves: CollectionService
+) -> None:
     reader.read(url(1), text("a"))
     shelves.make("ada", "own", START)
     reader.wired.media.submit(url(2), "ada", START, collection="own")

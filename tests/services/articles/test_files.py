@@ -108,7 +108,7 @@ def test_a_file_that_ends_between_line_and_publication_is_linked(wired: Wired, s
     assert article(service, "u3").files == [{"url": URL, "role": "image", **FAILED}]
 
 
-def test_a_file_that_is_forgotten_though_its_task_is_not_comes_again(wired: Wired, service: FileService) -> None:
+def test_a_file_whose_record_expired_is_queued_again(wired: Wired, service: FileService) -> None:
     made = article(service)
     publish(wired, made)
     service.enqueue_pending(made)
@@ -128,7 +128,7 @@ def test_a_version_that_names_another_file_is_left_alone(wired: Wired, service: 
     assert linked(wired) == other
 
 
-def test_an_article_whose_life_is_over_stays_gone(wired: Wired, service: FileService) -> None:
+def test_an_expired_article_is_not_written_by_its_file(wired: Wired, service: FileService) -> None:
     service.enqueue_pending(article(service))
     end(service)
     assert wired.client.exists(keys.article("u1")) == 0
@@ -146,7 +146,7 @@ def test_content_of_another_machine_is_believed_and_our_own_looked_for(wired: Wi
     assert article(service).files[0]["machine"] == "elsewhere"
 
 
-def test_lines_are_completed_by_what_came_later(tmp_path: Path) -> None:
+def test_lines_are_completed_by_later_ends_of_files(tmp_path: Path) -> None:
     lines = NdjsonFile(tmp_path)
     pending, failed = (
         {"url": url, "role": "image", **state("pending")} for url in ("http://a.test/1", "http://a.test/2")
@@ -160,7 +160,7 @@ def test_lines_are_completed_by_what_came_later(tmp_path: Path) -> None:
     assert found[1:] == records[1:]
 
 
-def test_readers_are_told_what_has_become_of_a_file(wired: Wired) -> None:
+def test_readers_get_the_current_state_of_a_file(wired: Wired) -> None:
     link = {"url": URL, "role": "enclosure", **state("pending")}
     ended = {"url": URL, "role": "enclosure", **state("failed", reason="bad_type")}
     records: list[dict[str, Any]] = [{"entry_uid": "1", "files": [link, ended]}, {"entry_uid": "2"}, {"files": []}]

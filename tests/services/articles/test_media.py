@@ -36,7 +36,7 @@ def texts(reader: Reader, url: str) -> list[str]:
     return [part["canonical_text"] for part in shown(reader, url)["fragments"]]
 
 
-def test_what_was_submitted_goes_its_way(reader: Reader) -> None:
+def test_a_submitted_page_becomes_readable(reader: Reader) -> None:
     media = reader.wired.media
     first = media.submit(A + "?utm_source=x#top", "ada", START)
     assert (first.media.media_id, first.media.processing_status) == (IDS[A], "pending")
@@ -58,13 +58,13 @@ def test_what_was_submitted_goes_its_way(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "javascript:x", "http://user:pass@a.test/"])
-def test_what_cannot_be_fetched_is_refused(reader: Reader, redis_client: redis.Redis, url: str) -> None:
+def test_a_url_that_cannot_be_fetched_is_refused(reader: Reader, redis_client: redis.Redis, url: str) -> None:
     with pytest.raises(InvalidUrl):
         reader.wired.media.submit(url, "ada", START)
     assert redis_client.keys("fc:{0}:media:*") == []
 
 
-def test_what_somebody_has_outlives_its_article(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_record_in_a_collection_outlives_its_article(reader: Reader, redis_client: redis.Redis) -> None:
     reader.wired.media.submit(A, "ada", START)
     reader.read(A, TEXT)
     reader.read(B, EDITED)
@@ -75,7 +75,7 @@ def test_what_somebody_has_outlives_its_article(reader: Reader, redis_client: re
     assert redis_client.ttl(f"fc:{{0}}:media:{IDS[B]}") > 0
 
 
-def test_what_is_there_already_is_kept_for_who_asks(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_stored_article_is_kept_for_the_actor_that_submits_it(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     found = reader.wired.media.submit(A, "ada", START)
     assert (found.media.processing_status, found.duplicate, found.enqueued) == ("ready_for_reading", False, False)
@@ -83,7 +83,7 @@ def test_what_is_there_already_is_kept_for_who_asks(reader: Reader, redis_client
     assert texts(reader, A) == [TEXT]
 
 
-def test_a_loser_is_gone_only_when_its_holders_have_the_winner(reader: Reader) -> None:
+def test_a_merged_record_is_removed_after_its_collections_have_the_target(reader: Reader) -> None:
     reader.read(A, TEXT)
     reader.wired.media.submit(B, "ada", START)
     reader.read(B, TEXT)
@@ -96,7 +96,9 @@ def test_a_loser_is_gone_only_when_its_holders_have_the_winner(reader: Reader) -
     assert texts(reader, A) == [TEXT]
 
 
-def test_the_winner_stays_readable_for_who_asked_for_a_loser(reader: Reader, redis_client: redis.Redis) -> None:
+def test_the_merged_article_stays_readable_for_actors_that_requested_its_copy(
+    reader: Reader, redis_client: redis.Redis
+) -> None:
     reader.read(A, TEXT)
     reader.wired.media.submit(B, "ada", START)
     reader.read(B, TEXT)
@@ -106,7 +108,7 @@ def test_the_winner_stays_readable_for_who_asked_for_a_loser(reader: Reader, red
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_what_is_known_to_be_there_is_not_fetched_for_its_record(
+def test_a_stored_article_is_not_fetched_for_its_page_record(
     reader: Reader, redis_client: redis.Redis, started: bool
 ) -> None:
     """A redirect led to an article that is stored, or the URL was brought by another task meanwhile."""
@@ -126,7 +128,7 @@ def test_what_is_known_to_be_there_is_not_fetched_for_its_record(
     assert texts(reader, A) == [TEXT]
 
 
-def test_what_nobody_asked_for_gets_no_record_unfetched(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_merge_without_a_request_creates_no_page_record(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     with redis_client.pipeline(transaction=False) as pipe:
         reader.wired.media.finish_unfetched(pipe, url_uid(B), url_uid(A), START)
@@ -141,7 +143,7 @@ def test_a_holder_of_an_alias_has_the_article(reader: Reader) -> None:
     assert texts(reader, A) == [TEXT]
 
 
-def test_a_failure_is_told_and_tried_again_when_somebody_says_so(reader: Reader) -> None:
+def test_a_failure_is_recorded_and_retried_on_request(reader: Reader) -> None:
     reader.wired.media.submit(A, "ada", START)
     reader.fail(A)
     found = shown(reader, A)
@@ -168,7 +170,7 @@ def test_failures_of_feeds_have_a_record_too(reader: Reader, redis_client: redis
     assert redis_client.hget(f"rss:article_canonical:{url_uid(A)}", "failure") == "FAIL_TIMEOUT"
 
 
-def test_an_edit_that_fails_takes_nothing_away(reader: Reader, redis_client: redis.Redis) -> None:
+def test_an_edit_that_fails_leaves_the_article(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     reader.fail(A, again="edited")
     assert (shown(reader, A)["processing_status"], texts(reader, A)) == ("ready_for_reading", [TEXT])
@@ -197,7 +199,7 @@ def test_unknown_records_are_refused(reader: Reader) -> None:
         reader.wired.media.retry(IDS[A], START)
 
 
-def test_a_record_whose_task_was_forgotten_is_fetched_again(reader: Reader) -> None:
+def test_a_page_whose_task_ended_without_a_record_is_fetched_again(reader: Reader) -> None:
     """The frontier remembers a URL that nobody kept a record of."""
     lease = reader.lease(A)
     reader.wired.leases.done(lease, status="fetched")
@@ -205,7 +207,7 @@ def test_a_record_whose_task_was_forgotten_is_fetched_again(reader: Reader) -> N
     assert reader.wired.frontier.counts()["pending:article"] == 1
 
 
-def test_naming_it_again_mends_what_workers_died_of(reader: Reader) -> None:
+def test_a_submission_repairs_a_record_whose_workers_died(reader: Reader) -> None:
     reader.wired.media.submit(A, "ada", START)
     lease = reader.lease(A)
     reader.wired.media.prepare([lease], START)
@@ -229,7 +231,7 @@ def test_a_task_that_only_lacks_its_end_is_not_fetched_again(reader: Reader) -> 
     assert reader.wired.media.prepare([again], START).done == {}
 
 
-def test_naming_what_has_failed_tries_it_again(reader: Reader) -> None:
+def test_a_submission_retries_a_failed_page(reader: Reader) -> None:
     reader.fail(A)
     found = reader.wired.media.submit(A, "ada", START)
     assert (found.media.processing_status, found.enqueued) == ("pending", True)
@@ -237,7 +239,7 @@ def test_naming_what_has_failed_tries_it_again(reader: Reader) -> None:
     assert reader.wired.media.submit(A, "ada", START).enqueued  # waiting
 
 
-def test_naming_what_is_no_longer_kept_fetches_it_anew(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_submission_fetches_an_expired_article_anew(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     redis_client.delete(f"rss:article_canonical:{url_uid(A)}")
     found = reader.wired.media.submit(A, "ada", START)
@@ -280,7 +282,7 @@ def test_a_stored_article_is_put_into_a_collection_under_any_of_its_uids(reader:
             reader.wired.media.hold(uid, "ada", "default", START)
 
 
-def test_the_last_of_a_row_of_joins_is_found(reader: Reader, redis_client: redis.Redis) -> None:
+def test_the_last_target_of_repeated_merges_is_found(reader: Reader, redis_client: redis.Redis) -> None:
     last = reader.read(A, TEXT)
     with redis_client.pipeline() as pipe:
         reader.wired.articles.merge(pipe, url_uid(B), "1" * 16)

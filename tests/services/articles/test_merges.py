@@ -38,7 +38,7 @@ def everything(client: redis.Redis) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("text", "why"), [(TEXT, "same_text"), (f"{TEXT}\nMore.", "near_text")])
-def test_both_are_as_if_they_had_never_met(
+def test_an_undone_merge_leaves_both_articles_unchanged(
     redis_server: str, redis_client: redis.Redis, tmp_path: Path, text: str, why: str
 ) -> None:
     left = []
@@ -57,7 +57,7 @@ def test_both_are_as_if_they_had_never_met(
     assert kinds == ["article_ready", "article_merged", "article_unmerged", "article_ready"]
 
 
-def test_an_undone_pair_is_never_joined_again(reader: Reader) -> None:
+def test_an_undone_pair_is_never_merged_again(reader: Reader) -> None:
     reader.read(A, TEXT)
     reader.read(B, TEXT)
     reader.wired.merges.undo(url_uid(B), START)
@@ -68,7 +68,7 @@ def test_an_undone_pair_is_never_joined_again(reader: Reader) -> None:
     assert reader.read(A, TEXT, again="operator").merged_into is None
 
 
-def test_a_third_copy_joins_the_first(reader: Reader) -> None:
+def test_a_third_copy_is_merged_into_the_first(reader: Reader) -> None:
     reader.read(A, TEXT)
     reader.read(B, TEXT)
     reader.wired.merges.undo(B, START)
@@ -76,7 +76,7 @@ def test_a_third_copy_joins_the_first(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("cut", ["article_lines", "events"])
-def test_what_was_cut_short_is_mended_by_doing_it_again(
+def test_an_interrupted_undo_is_completed_by_a_second_undo(
     reader: Reader, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch, cut: str
 ) -> None:
     reader.read(A, TEXT)
@@ -91,7 +91,7 @@ def test_what_was_cut_short_is_mended_by_doing_it_again(
     assert {line["uid"] for line in lines(reader)} == {url_uid(A), url_uid(B)}
 
 
-def test_a_category_that_others_want_too_stays(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_category_that_both_articles_have_stays(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT, category="x")
     reader.read(B, TEXT, category="y")
     with redis_client.pipeline() as pipe:
@@ -101,7 +101,7 @@ def test_a_category_that_others_want_too_stays(reader: Reader, redis_client: red
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(A), url_uid(B)}
 
 
-def test_whoever_asked_for_the_loser_has_it_again(reader: Reader) -> None:
+def test_actors_that_requested_the_merged_article_get_it_back(reader: Reader) -> None:
     reader.read(A, TEXT)
     reader.wired.media.submit(B, "ada", START)
     reader.read(B, TEXT)
@@ -115,7 +115,7 @@ def test_whoever_asked_for_the_loser_has_it_again(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("why", ["canonical", "expired"])
-def test_what_was_not_kept_is_fetched_again(reader: Reader, redis_client: redis.Redis, why: str) -> None:
+def test_an_article_that_was_not_kept_is_fetched_again(reader: Reader, redis_client: redis.Redis, why: str) -> None:
     reader.read(A, TEXT)
     reader.read(AMP, TEXT, category="y", **({"canonical_url": A} if why == "canonical" else {}))
     if why == "expired":
@@ -130,7 +130,7 @@ def test_what_was_not_kept_is_fetched_again(reader: Reader, redis_client: redis.
     assert json.loads(redis_client.xrevrange("feedcrawl:events", count=1)[0][1]["data"])["uid"] == url_uid(AMP)
 
 
-def test_what_has_not_joined_cannot_be_undone(reader: Reader) -> None:
+def test_an_article_that_was_not_merged_cannot_be_undone(reader: Reader) -> None:
     reader.read(A, TEXT)
     for wanted in (A, url_uid(A), "no such"):
         with pytest.raises(UnknownMerge, match="no_merge"):

@@ -31,7 +31,7 @@ def status(client: redis.Redis, url: str) -> str | None:
     return client.hget(f"rss:article_canonical:{url_uid(url)}", "status")
 
 
-def test_the_first_has_the_story(reader: Reader, redis_client: redis.Redis) -> None:
+def test_the_first_article_is_the_target(reader: Reader, redis_client: redis.Redis) -> None:
     first, second = reader.read(A, TEXT, category="x"), reader.read(B, TEXT, category="y")
     assert (first.merged_into, second.merged_into) == (None, url_uid(A))
     assert (status(redis_client, A), status(redis_client, B)) == ("success", None)
@@ -55,7 +55,7 @@ def test_the_first_has_the_story(reader: Reader, redis_client: redis.Redis) -> N
     assert (record["uid"], record["clean_text"]) == (url_uid(B), TEXT)
 
 
-def test_reading_it_again_changes_nothing(reader: Reader, redis_client: redis.Redis) -> None:
+def test_reading_a_merged_page_again_changes_nothing(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     for _ in range(2):
         assert reader.read(B, TEXT, again="operator").merged_into == url_uid(A)
@@ -64,7 +64,7 @@ def test_reading_it_again_changes_nothing(reader: Reader, redis_client: redis.Re
     assert len(reader.wired.stories.merges(9)) == 1
 
 
-def test_of_two_workers_that_read_it_at_once_one_has_it(reader: Reader) -> None:
+def test_two_workers_that_read_a_story_at_once_store_it_once(reader: Reader) -> None:
     leases = {url: reader.lease(url) for url in (A, B)}
     items = {url: reader.passed(reader.page(lease, TEXT), steps=2) for url, lease in leases.items()}
     assert [item.merged_into for item in items.values()] == [None, url_uid(A)]
@@ -92,7 +92,7 @@ def test_a_worker_that_dies_between_two_steps_costs_nothing(
 
 
 @pytest.mark.parametrize("gone", ["ended", "expired"])
-def test_who_has_left_nothing_wins_nothing(reader: Reader, redis_client: redis.Redis, gone: str) -> None:
+def test_an_owner_without_an_article_is_no_target(reader: Reader, redis_client: redis.Redis, gone: str) -> None:
     if gone == "ended":
         item = reader.passed(reader.page(reader.lease(A), TEXT), steps=2)
         reader.wired.leases.done(item.lease, status="dead")
@@ -103,7 +103,7 @@ def test_who_has_left_nothing_wins_nothing(reader: Reader, redis_client: redis.R
     assert reader.read(C, TEXT).merged_into == url_uid(B)
 
 
-def test_what_has_been_stored_never_joins(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_stored_article_is_never_merged(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     reader.read(B, OTHER)
     edited = reader.read(B, TEXT, again="edited")
@@ -112,7 +112,7 @@ def test_what_has_been_stored_never_joins(reader: Reader, redis_client: redis.Re
     assert reader.read(B, TEXT, again="edited").merged_into is None
 
 
-def test_who_tells_another_story_by_now_is_an_article(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_merged_page_with_another_story_becomes_an_article(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     reader.read(B, TEXT)
     assert reader.read(B, OTHER, again="edited").merged_into is None
@@ -133,7 +133,7 @@ def test_who_tells_another_story_by_now_is_an_article(reader: Reader, redis_clie
         ({"FEEDCRAWL_JOIN_SIMILARITY": "0.6"}, B, f"{TEXT}\n{OTHER[:600]}", True),
     ],
 )
-def test_the_settings_say_where_and_how(
+def test_the_settings_decide_where_and_how_articles_are_merged(
     redis_server: str,
     redis_client: redis.Redis,
     tmp_path: Path,
@@ -149,7 +149,7 @@ def test_the_settings_say_where_and_how(
 
 
 @pytest.mark.parametrize(("title", "text"), [(None, TEXT), ("A title", TEXT * 20)])
-def test_what_cannot_be_nearly_alike_waits_in_no_bucket(
+def test_a_text_without_near_copies_is_stored_in_no_bucket(
     reader: Reader, redis_client: redis.Redis, title: str | None, text: str
 ) -> None:
     reader.read(A, text, title=title)
@@ -158,7 +158,7 @@ def test_what_cannot_be_nearly_alike_waits_in_no_bucket(
     assert reader.read(C, f"{text}\nMore.", title=title).merged_into is None
 
 
-def test_who_joined_is_not_compared_with(reader: Reader) -> None:
+def test_a_merged_article_is_not_compared_with(reader: Reader) -> None:
     """Else a story would drift: each like the last, and the last like nothing of the first."""
     texts = [TEXT]
     for number in range(3):
@@ -170,7 +170,9 @@ def test_who_joined_is_not_compared_with(reader: Reader) -> None:
     assert found[3].merged_into != uids[1]
 
 
-def test_a_page_that_names_another_joins_it(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_page_with_another_canonical_url_is_merged_into_its_article(
+    reader: Reader, redis_client: redis.Redis
+) -> None:
     amp, story = "http://amp.paper.test/1", "http://paper.test/1"
     first = reader.read(amp, TEXT, canonical_url=story, category="x")
     assert (first.uid, first.merged_into) == (url_uid(story), None)
@@ -183,21 +185,21 @@ def test_a_page_that_names_another_joins_it(reader: Reader, redis_client: redis.
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(story)}
 
 
-def test_a_redirect_is_told_and_cannot_be_undone(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_redirect_is_an_event_and_cannot_be_undone(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read("http://short.test/x", TEXT, final_url=A)
     (event,) = told(redis_client, "article_merged")
     assert (event["uid"], event["winner"], event["why"]) == (url_uid("http://short.test/x"), url_uid(A), "redirect")
     assert reader.wired.stories.merges(9) == []
 
 
-def test_a_copy_behind_a_redirect_leads_on_to_the_winner(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_copy_behind_a_redirect_is_merged_into_the_last_target(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     reader.read("http://short.test/x", TEXT, final_url=B)
     losers = {event["uid"]: event["winner"] for event in told(redis_client, "article_merged")}
     assert losers == dict.fromkeys((url_uid("http://short.test/x"), url_uid(B)), url_uid(A))
 
 
-def test_the_ordinary_article_costs_one_round_trip(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ordinary_article_costs_a_single_round_trip(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     if isinstance(reader.wired.client, redis.RedisCluster):
         pytest.skip("each node of a cluster is asked, side by side")
     item = reader.passed(reader.page(reader.lease(A), TEXT), steps=1)

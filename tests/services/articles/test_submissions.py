@@ -30,13 +30,13 @@ def tasks(count: int, *sources: Source) -> list[tuple[Task, str]]:
     return [(article_task(f"http://a.test/{number}/?utm_source=x", known), "") for number in range(count)]
 
 
-def test_what_is_submitted_twice_is_one_task(submissions: Submissions, frontier: Frontier) -> None:
+def test_a_url_submitted_twice_is_a_single_task(submissions: Submissions, frontier: Frontier) -> None:
     assert asyncio.run(submissions.submit(iter(tasks(3 * BATCH)), ())) == 3 * BATCH
     assert asyncio.run(submissions.submit(iter(tasks(3 * BATCH + 1)), ())) == 1
     assert frontier.counts()["pending:article"] == 3 * BATCH + 1
 
 
-def test_categories_get_the_links_and_what_is_stored_already(
+def test_categories_get_links_and_stored_articles(
     submissions: Submissions, frontier: Frontier, redis_client: redis.Redis
 ) -> None:
     asyncio.run(submissions.submit(iter(tasks(1)), ["first"]))

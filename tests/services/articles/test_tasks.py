@@ -51,7 +51,7 @@ def test_a_task_is_named_by_its_article_and_fetches_the_url_as_published() -> No
 
 
 @pytest.mark.parametrize("url", ["", "mailto:a@b.test", "javascript:x", "http://", "ftp://a.test/"])
-def test_what_is_no_page_is_no_task(url: str) -> None:
+def test_a_url_that_is_no_page_is_refused(url: str) -> None:
     with pytest.raises(InvalidUrl):
         tasks.article_task(url, Sources())
 
@@ -98,7 +98,7 @@ def test_a_redirect_to_a_source_has_its_settings(asked: str, url: str, expected:
     assert task.id == tasks.article_task(asked, KNOWN).id
 
 
-def test_a_redirected_task_still_knows_what_was_asked() -> None:
+def test_a_redirected_task_keeps_its_requested_url() -> None:
     payload = {"redirect_chain": ["http://a.test/1", "http://b.test/2"]}
     assert tasks.requested_url(Task("t", "article", "http://c.test/3", "c.test", payload=payload)) == "http://a.test/1"
 
@@ -124,11 +124,11 @@ def test_content_hash_is_sha256_of_the_text(text: str) -> None:
     assert tasks.content_hash(text) == hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def test_text_that_is_no_unicode_has_a_hash() -> None:
+def test_text_with_lone_surrogates_has_a_hash() -> None:
     assert len(tasks.content_hash("\ud800")) == 64
 
 
-def test_what_an_extraction_contributes() -> None:
+def test_fields_that_an_extraction_contributes() -> None:
     fields = tasks.success_fields(EXTRACTION, datetime(2026, 11, 28, tzinfo=UTC))
     assert fields["clean_text"] == "Text é"
     assert fields["authors"] == ["Ada"]
@@ -198,7 +198,7 @@ RECORD = {
 }
 
 
-def test_a_hash_and_a_line_have_one_outline() -> None:
+def test_a_hash_and_a_line_have_the_same_outline() -> None:
     line = {"title": "One", "authors": ["Ada", "Bo"], "image": None, "text_len": 9, "fetched_ts": 1.5, "categories": []}
     fields = {"title": "One", "authors": '["Ada", "Bo"]', "image": "", "text_len": "9", "fetched_ts": "1.5"}
     stored = outline(tasks.record_of(fields | {"categories": "[]"}))
@@ -221,7 +221,7 @@ def test_event_of_a_failure() -> None:
     assert json.loads(told.data)["http_status"] == 404
 
 
-def test_event_of_a_join_leads_from_the_loser_to_the_winner() -> None:
+def test_event_of_a_merge_names_both_articles() -> None:
     told = tasks.merged_event("l", "w", "http://a.test/2", "http://a.test/1")
     assert told.id == "article_merged:l:w"
     assert json.loads(told.data) == {
@@ -234,7 +234,7 @@ def test_event_of_a_join_leads_from_the_loser_to_the_winner() -> None:
     }
 
 
-def test_event_of_an_article_that_is_its_own_again() -> None:
+def test_event_of_an_undone_merge() -> None:
     told = tasks.unmerged_event("l", "w", "http://a.test/2", "http://a.test/2")
     assert told.id == "article_unmerged:l:w"
     assert json.loads(told.data)["winner"] == "w"
@@ -264,7 +264,7 @@ def test_event_of_a_page_has_the_fields_of_the_webpage_log() -> None:
     assert json.loads(tasks.webpage_event(page(), cached=False).data)["cache_key"] == ""
 
 
-def test_a_cached_page_that_is_asked_for_again_is_told_again() -> None:
+def test_a_cached_page_that_is_requested_again_has_an_event_of_its_own() -> None:
     first = tasks.webpage_event(page(), cached=True)
     again = tasks.cached_page_event("<p>é", "http://a.test/é", AT)
     assert again.id != first.id

@@ -27,7 +27,7 @@ def merged(client: redis.Redis) -> list[str]:
     return [fields["id"] for _, fields in client.xrange("feedcrawl:events") if fields["type"] == "article_merged"]
 
 
-def test_the_article_gets_the_categories_and_the_uid_leads_to_it(reader: Reader, redis_client: redis.Redis) -> None:
+def test_the_article_gets_the_categories_and_is_found_by_the_uid(reader: Reader, redis_client: redis.Redis) -> None:
     wired, lease = reader.wired, reader.lease(B, category="y")
     with redis_client.pipeline() as pipe:
         wired.articles.want(pipe, lease.id, ["z"])
@@ -40,7 +40,7 @@ def test_the_article_gets_the_categories_and_the_uid_leads_to_it(reader: Reader,
     assert merged(redis_client) == [f"article_merged:{url_uid(B)}:{url_uid(A)}"]
 
 
-def test_the_task_ends_as_fetched_and_its_lease_with_it(reader: Reader) -> None:
+def test_the_task_ends_as_fetched_together_with_its_lease(reader: Reader) -> None:
     lease = reader.lease(B)
     reader.wired.unfetched.merge(lease, url_uid(A), reader.now)
     _, history = reader.wired.frontier.find(lease.id) or pytest.fail("the frontier has forgotten the task")

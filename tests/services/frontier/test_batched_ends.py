@@ -42,7 +42,7 @@ def endings(server: Server):
     endings.close()
 
 
-def test_what_comes_while_the_server_works_goes_together(server: Server, endings: Endings) -> None:
+def test_ends_that_arrive_during_a_step_are_sent_together(server: Server, endings: Endings) -> None:
     async def crawl() -> list[Finished]:
         first = endings.add(ending("a"))
         while not server.batches:
@@ -55,7 +55,7 @@ def test_what_comes_while_the_server_works_goes_together(server: Server, endings
     assert server.batches == [["a"], ["b", "c", "d"]]
 
 
-def test_no_step_is_longer_than_it_may_be(server: Server, endings: Endings) -> None:
+def test_a_batch_has_a_bounded_length(server: Server, endings: Endings) -> None:
     async def crawl() -> None:
         await asyncio.gather(*(endings.add(ending(str(number))) for number in range(2 * MAX_BATCH + 1)))
 
@@ -75,7 +75,7 @@ def test_shards_take_turns(server: Server, endings: Endings) -> None:
     assert server.batches[1] == ["x", "y"]
 
 
-def test_each_hears_that_the_store_is_away_and_the_next_is_tried(server: Server, endings: Endings) -> None:
+def test_an_unreachable_store_fails_a_batch_and_the_next_is_tried(server: Server, endings: Endings) -> None:
     async def crawl() -> tuple[list[Finished | BaseException], Finished]:
         server.may_answer.set()
         server.away = True
@@ -88,7 +88,7 @@ def test_each_hears_that_the_store_is_away_and_the_next_is_tried(server: Server,
     assert after == "done"
 
 
-def test_who_is_gone_keeps_nobody_from_an_answer(server: Server, endings: Endings) -> None:
+def test_a_cancelled_end_does_not_stop_the_others(server: Server, endings: Endings) -> None:
     async def crawl() -> Finished:
         gone, waits = endings.add(ending("a")), endings.add(ending("c"))
         await asyncio.sleep(0.01)

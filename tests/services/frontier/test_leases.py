@@ -55,7 +55,7 @@ def state(frontier: Frontier, task_id: str) -> tuple[str, int]:
     return ("gone", 0) if found is None else (found[1].status, found[1].attempts)
 
 
-def test_what_is_taken_is_held_until_it_ends(leases: Leases, frontier: Frontier) -> None:
+def test_a_taken_lease_is_held_until_its_end(leases: Leases, frontier: Frontier) -> None:
     leases.enqueue(tasks(3))
     first, second, third = leases.take(16, LANES).leases
     assert all(leases.holds(lease) for lease in (first, second, third))
@@ -77,7 +77,7 @@ def test_an_old_lease_of_the_same_task_is_not_held(leases: Leases) -> None:
     assert leases.holds(new)
 
 
-def test_on_change_is_told_when_work_may_have_come_up(leases: Leases, frontier: Frontier) -> None:
+def test_on_change_is_called_when_work_may_be_due(leases: Leases, frontier: Frontier) -> None:
     frontier.pace("h0.test", delay_sec=5)
     told: list[float] = []
     leases.on_change = told.append
@@ -100,7 +100,7 @@ def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier)
     assert leases.heartbeat() == set()
 
 
-def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier) -> None:
+def test_a_lease_that_was_just_ended_is_not_lost(leases: Leases, frontier: Frontier) -> None:
     leases.enqueue(tasks(1))
     (lease,) = leases.take(1, LANES).leases
 
@@ -117,7 +117,7 @@ def test_what_has_just_been_ended_is_not_lost(leases: Leases, frontier: Frontier
     assert not leases.leased
 
 
-def test_a_lease_whose_take_was_not_answered_is_returned(leases: Leases, frontier: Frontier) -> None:
+def test_a_lease_whose_take_lost_its_reply_is_returned(leases: Leases, frontier: Frontier) -> None:
     leases.enqueue(tasks(2))
     (held,) = leases.take(1, LANES).leases
     frontier.take(1, lanes=LANES)  # executed, and its reply lost
@@ -126,7 +126,7 @@ def test_a_lease_whose_take_was_not_answered_is_returned(leases: Leases, frontie
     assert leases.holds(held)
 
 
-def test_what_the_store_did_not_confirm_at_closing_counts_as_abandoned(leases: Leases, shaky: Shaky) -> None:
+def test_leases_without_confirmation_at_closing_count_as_abandoned(leases: Leases, shaky: Shaky) -> None:
     leases.enqueue(tasks(3))
     leases.take(3, LANES)
     shaky.away = True
@@ -149,7 +149,7 @@ def test_closing_while_the_store_is_away_ends(leases: Leases, shaky: Shaky) -> N
     assert leases.leased == {}
 
 
-def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
+def test_abandoned_leases_are_returned_when_the_store_is_back(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
     leases.enqueue(tasks(2))
     first, second = leases.take(2, LANES).leases
     shaky.away = True
@@ -165,9 +165,7 @@ def test_what_is_abandoned_goes_back_when_the_store_does(leases: Leases, shaky: 
     assert leases.abandoned == 0
 
 
-def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
-    leases: Leases, shaky: Shaky, frontier: Frontier
-) -> None:
+def test_abandoned_leases_keep_their_reason_at_closing(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
     leases.enqueue(tasks(2))
     first, second = leases.take(2, LANES).leases
     shaky.away = True
@@ -195,7 +193,7 @@ def test_at_the_end_what_is_abandoned_goes_back_for_its_own_reason(
         lambda leases, lease: leases.heartbeat(),
     ],
 )
-def test_a_server_that_is_away_is_one_exception(leases: Leases, shaky: Shaky, call: Any) -> None:
+def test_an_unreachable_server_raises_store_unavailable(leases: Leases, shaky: Shaky, call: Any) -> None:
     leases.enqueue(tasks(1))
     (lease,) = leases.take(1, LANES).leases
     shaky.away = True
@@ -241,7 +239,7 @@ def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases,
     assert leases.confirms(lease)
 
 
-def test_what_was_our_own_fault_is_forgiven_and_polled_again_soon(leases: Leases) -> None:
+def test_failures_of_our_own_outage_are_forgiven_and_polled_again_soon(leases: Leases) -> None:
     feed, page = Task("feed:a", "feed", "http://a.test/", "a.test"), Task("b", "article", "http://b.test/", "b.test")
     leases.enqueue([feed], delay_sec=3600)
     leases.enqueue([page], delay_sec=3600)

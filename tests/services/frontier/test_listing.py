@@ -74,7 +74,7 @@ def _taken(frontier: Frontier) -> list[Lease]:
     return list(leases)
 
 
-def test_what_looks_at_a_part_alone_says_where_to_go_on(redis_client: redis.Redis) -> None:
+def test_a_partial_listing_returns_a_cursor(redis_client: redis.Redis) -> None:
     frontier = Shard(redis_client, FrontierPolicy())
     frontier.enqueue(Task(f"a{n}", "article", f"http://h.test/{n}", "h.test") for n in range(2500))
     wanted, cursor, found, calls = TaskFilter(text="/249"), 0, set[str](), 0

@@ -34,7 +34,7 @@ def fail(network: OwnNetwork, *hosts: Any, reason: str = "connect_timeout") -> l
     return [network.failed(task(host), reason) for host in hosts]
 
 
-def test_it_begins_with_the_tenth_host_and_ends_with_an_answer_when_fewer_than_half_fail(network: OwnNetwork) -> None:
+def test_an_outage_begins_with_the_tenth_host_and_ends_below_half(network: OwnNetwork) -> None:
     assert fail(network, *range(10)) == [None] * 9 + ["begun"]
     assert network.is_silent
     assert set(network.failing) == {f"{number}.test" for number in range(10)}
@@ -42,25 +42,25 @@ def test_it_begins_with_the_tenth_host_and_ends_with_an_answer_when_fewer_than_h
     assert network.since is None
 
 
-def test_one_host_that_fails_often_is_one_host(network: OwnNetwork) -> None:
+def test_a_host_that_fails_often_counts_once(network: OwnNetwork) -> None:
     assert fail(network, *["a"] * 50) == [None] * 50
 
 
-def test_hosts_that_answer_well_enough_are_no_outage(network: OwnNetwork) -> None:
+def test_hosts_that_mostly_respond_are_no_outage(network: OwnNetwork) -> None:
     for number in range(30):
         assert network.answered(f"good-{number}") is None
         if number % 3 == 0:
             assert fail(network, number) == [None]
 
 
-def test_what_was_more_than_a_minute_ago_is_forgotten(network: OwnNetwork, clock: Clock) -> None:
+def test_results_older_than_a_minute_are_forgotten(network: OwnNetwork, clock: Clock) -> None:
     fail(network, *range(9))
     clock.now += WINDOW_SEC + 1
     assert fail(network, "late") == [None]
     assert network.requested == 1
 
 
-def test_while_nobody_answers_one_host_is_asked_from_time_to_time(network: OwnNetwork, clock: Clock) -> None:
+def test_a_single_host_is_tried_from_time_to_time_during_an_outage(network: OwnNetwork, clock: Clock) -> None:
     assert network.wait_sec() == 0
     fail(network, *range(10))
     assert network.wait_sec() == 0
@@ -75,7 +75,9 @@ def test_while_nobody_answers_one_host_is_asked_from_time_to_time(network: OwnNe
     assert network.wait_sec() == 0
 
 
-def test_hosts_that_are_away_while_others_answer_are_no_evidence_in_the_end(network: OwnNetwork, clock: Clock) -> None:
+def test_hosts_that_stay_away_while_others_respond_are_no_evidence_in_the_end(
+    network: OwnNetwork, clock: Clock
+) -> None:
     fail(network, *range(20))
     for _ in range(int(LONGEST_SEC / 30) + 1):
         clock.now += 30
@@ -87,7 +89,7 @@ def test_hosts_that_are_away_while_others_answer_are_no_evidence_in_the_end(netw
     assert "3.test" in network.failing
 
 
-def test_how_long_it_lasts(network: OwnNetwork, clock: Clock) -> None:
+def test_the_duration_of_an_outage(network: OwnNetwork, clock: Clock) -> None:
     assert network.lasts_sec == 0
     fail(network, *range(10))
     clock.now += 7
@@ -103,7 +105,7 @@ def test_three_hosts_suffice_where_all_fail_as_without_a_network(network: OwnNet
     assert network.answered("2.test") == "ended"
 
 
-def test_three_hosts_are_no_evidence_if_another_answers_or_one_fails_in_another_way(
+def test_three_hosts_are_no_evidence_if_another_responds_or_fails_differently(
     network: OwnNetwork, clock: Clock
 ) -> None:
     network.answered("good")
@@ -125,6 +127,6 @@ def test_a_host_that_fails_again_after_the_end_is_at_fault_itself(network: OwnNe
     assert fail(network, 4, 5, reason="refused") == [None, "begun"]
 
 
-def test_three_hosts_of_one_domain_are_no_evidence(network: OwnNetwork) -> None:
+def test_three_hosts_of_a_domain_are_no_evidence(network: OwnNetwork) -> None:
     assert fail(network, "a.site.test", "b.site.test", "c.site.test", reason="refused") == [None] * 3
     assert fail(network, "other.test", reason="refused") == ["begun"]

@@ -58,7 +58,7 @@ REQUESTS = st.builds(
 
 
 @given(request=REQUESTS)
-def test_a_request_comes_back_as_it_went(request: Request) -> None:
+def test_a_request_survives_its_task(request: Request) -> None:
     assert again(request).to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
 
 
@@ -72,7 +72,7 @@ def test_a_task_is_json_and_its_id_is_of_method_url_and_body(request: Request) -
     assert 1 <= task.priority <= 10
 
 
-def test_what_a_task_says() -> None:
+def test_the_fields_of_the_task_of_a_page() -> None:
     task = task_of(Request("http://A.test:8080/x", meta={"depth": 2}, cb_kwargs={"number": 1}))
     assert (task.kind, task.host, task.origin, task.depth, task.priority) == ("page", "a.test", "spider", 2, 3)
     assert task.id.startswith("page:")
@@ -86,7 +86,7 @@ def test_priority_of_a_page(priority: int, depth: int, rank: int) -> None:
     assert task_of(Request(URL, priority=priority, meta={"depth": depth})).priority == rank
 
 
-def test_what_a_fetch_left_in_meta_stays_behind() -> None:
+def test_keys_of_meta_that_a_fetch_added_are_left_out() -> None:
     left = dict.fromkeys(
         ("outcome", "signal", "probed", "redirect_urls", "download_slot", "download_latency"), object()
     )
@@ -96,7 +96,7 @@ def test_what_a_fetch_left_in_meta_stays_behind() -> None:
 
 @pytest.mark.parametrize("where", ["meta", "cb_kwargs"])
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", Request(URL)])
-def test_what_is_no_json_is_refused(where: str, value: object) -> None:
+def test_a_value_that_is_no_json_is_refused(where: str, value: object) -> None:
     with pytest.raises(TypeError):
         task_of(Request(URL, **{where: {"x": value}})).to_record()
 
@@ -111,7 +111,7 @@ def test_cookies_travel() -> None:
     assert again(Request(URL, cookies={"a": "b"})).cookies == {"a": "b"}
 
 
-def test_after_a_redirect_to_another_host_nothing_private_is_sent() -> None:
+def test_private_headers_are_not_sent_to_another_host() -> None:
     own = {"Authorization": "Bearer x", "Cookie": "a=b", "X-Api-Key": "x", "Accept-Language": "en"}
     task = task_of(Request(URL, headers=own, cookies={"a": "b"}))
     moved = replace(task, url="http://b.test/", payload={**task.payload, "redirect_chain": [URL]})
@@ -126,7 +126,7 @@ def test_a_task_without_details_is_a_get() -> None:
     assert (request.url, request.method, request.body, request.callback) == (URL, "GET", b"", None)
 
 
-def test_what_the_frontier_noted_is_no_part_of_the_request() -> None:
+def test_fields_of_the_frontier_are_no_part_of_the_request() -> None:
     payload = {"redirect_chain": [URL], "spider": "plain", "callback": "parse_page"}
     task = Task("page:1", "page", URL, "a.test", payload=payload)
     assert request_from_dict(task_to_request_dict(task), spider=SPIDER).callback == SPIDER.parse_page

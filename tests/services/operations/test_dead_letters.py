@@ -45,7 +45,7 @@ def names(wired: Wiring, wanted: DeadLetterFilter = ALL, **limit: int) -> list[s
     return [dead_letter.name for dead_letter in wired.dead_letter_service.matching(wanted, **limit)]
 
 
-def test_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
+def test_dead_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
     for number in range(3):
         dies(wired, number)
     wired.client.rpush(DEAD_LETTERS, *(json.dumps({"url": f"http://n{n}.test/"}) for n in range(2 * store.PAGE)))
@@ -55,7 +55,7 @@ def test_letters_are_listed_oldest_first_and_over_pages(wired: Wiring) -> None:
     assert names(wired, DeadLetterFilter(host="n399.test")) == ["http://n399.test/"]
 
 
-def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
+def test_a_replayed_task_equals_the_task_that_died(wired: Wiring) -> None:
     fields = {"priority": 8, "origin": "feed", "parent": "http://h1.test/feed", "category": "news", "source": "s"}
     dies(wired, 1, payload=CARRIED, **fields)
     assert wired.dead_letter_service.replay(DeadLetterFilter()) == dead_letters.Replayed(1, 0)
@@ -66,7 +66,7 @@ def test_a_replayed_task_is_the_one_that_died(wired: Wiring) -> None:
     assert wired.articles.wanted(lease.id) == {"news"}
 
 
-def test_what_a_feed_said_at_length_is_left_in_its_entry(wired: Wiring) -> None:
+def test_long_texts_of_the_feed_are_left_out_of_dead_letters(wired: Wiring) -> None:
     dies(wired, 1, payload={**CARRIED, "content": "x" * 5000, "summary": "y" * 5000})
     dies(wired, 2, payload={**CARRIED, "content": "short"})
     long, short = wired.dead_letter_service.matching(DeadLetterFilter())
@@ -75,7 +75,7 @@ def test_what_a_feed_said_at_length_is_left_in_its_entry(wired: Wiring) -> None:
     assert json.loads(short.fields["payload"]) == {**CARRIED, "content": "short"}
 
 
-def test_only_what_is_meant_is_replayed_and_what_cannot_be_stays(wired: Wiring) -> None:
+def test_only_matching_dead_letters_are_replayed_and_unusable_letters_stay(wired: Wiring) -> None:
     dies(wired, 1)
     dies(wired, 2, reason="http_410")
     wired.client.rpush(DEAD_LETTERS, BAD, "no letter")
@@ -86,7 +86,7 @@ def test_only_what_is_meant_is_replayed_and_what_cannot_be_stays(wired: Wiring) 
     assert {lease.task.host for lease in wired.frontier.take(9).leases} == {"h1.test", "h2.test"}
 
 
-def test_a_replay_that_is_killed_before_it_removes_is_a_replay(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_killed_before_the_removal_has_replayed(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
     dies(wired, 1)
 
     def killed(*_: Any) -> int:
@@ -101,7 +101,7 @@ def test_a_replay_that_is_killed_before_it_removes_is_a_replay(wired: Wiring, mo
     assert len(wired.frontier.take(9).leases) == 1
 
 
-def test_many_are_dropped_and_equal_ones_counted(wired: Wiring) -> None:
+def test_dead_letters_are_dropped_and_equal_letters_counted(wired: Wiring) -> None:
     letters = [json.dumps({"url": f"http://n{n % 7}.test/", "reason": "r"}) for n in range(3 * store.PAGE + 5)]
     wired.client.rpush(DEAD_LETTERS, *letters)
     dropped = wired.dead_letter_service.drop(DeadLetterFilter(host="n3.test"))
@@ -111,7 +111,7 @@ def test_many_are_dropped_and_equal_ones_counted(wired: Wiring) -> None:
     assert wired.dead_letter_service.drop(DeadLetterFilter()) == len(letters) - dropped - 10
 
 
-def test_letters_are_found_where_the_list_has_moved(wired: Wiring) -> None:
+def test_dead_letters_are_found_after_the_list_has_moved(wired: Wiring) -> None:
     wired.client.rpush(DEAD_LETTERS, *(f"l{n}" for n in range(5)))
     page = wired.dead_letters.page(0)
     wired.client.lpop(DEAD_LETTERS, 2)
@@ -120,7 +120,7 @@ def test_letters_are_found_where_the_list_has_moved(wired: Wiring) -> None:
     assert wired.dead_letters.count() == store.PAGE
 
 
-def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -> None:
+def test_a_dead_letter_that_another_program_moved_is_retried_unchanged(wired: Wiring) -> None:
     dies(wired, 1, payload={**CARRIED, "redirect_chain": ["http://first.test/"]}, priority=9, category="news")
     wired.client.rpush(DEAD_LETTERS, BAD)
     inputs = Inputs(wired.client, wired.leases, wired.articles, worker="w", now=wired.now, repeats=wired.repeats)
@@ -139,7 +139,7 @@ def test_a_letter_moved_by_any_program_is_tried_again_as_it_was(wired: Wiring) -
     assert (refused.fields["item"], refused.fields["reason"]) == ("javascript:1", "url_scheme")
 
 
-def test_what_workers_died_of_is_told_once(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_workers_died_of_is_announced_once(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
     """As any other article that failed: HASH, event, media record; by whoever hands out its dead letter."""
     now = [1_000_000]
     monkeypatch.setattr(wired.frontier, "_clock", lambda: now[0])
@@ -159,7 +159,7 @@ def test_what_workers_died_of_is_told_once(wired: Wiring, monkeypatch: pytest.Mo
     assert (media["processing_status"], media["last_error_code"]) == ("failed", "E_INGEST_FAILED")
 
 
-def test_a_letter_that_waits_to_be_told_is_told_by_the_next(wired: Wiring) -> None:
+def test_an_unannounced_dead_letter_is_announced_by_the_next_worker(wired: Wiring) -> None:
     wired.frontier.enqueue([Task(UID, "article", "http://h1.test/", "h1.test")])
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="dead", reason="callback_failed", dead_letter=True)
@@ -170,7 +170,7 @@ def test_a_letter_that_waits_to_be_told_is_told_by_the_next(wired: Wiring) -> No
     assert len(wired.client.xrange("feedcrawl:events")) == 1
 
 
-def test_what_has_come_again_is_not_told_to_have_failed(wired: Wiring) -> None:
+def test_a_task_that_was_queued_again_is_not_announced_as_failed(wired: Wiring) -> None:
     task = Task(UID, "article", "http://h1.test/", "h1.test")
     wired.frontier.enqueue([task])
     (lease,) = wired.frontier.take(1).leases
@@ -214,7 +214,7 @@ def test_a_file_that_has_come_again_has_not_failed(wired: Wiring) -> None:
     assert Files(wired.client, life_sec=60).load([file.id]) == {}
 
 
-def test_a_letter_without_its_secrets_is_tried_again_with_them(wired: Wiring) -> None:
+def test_a_masked_dead_letter_is_replayed_with_its_secrets(wired: Wiring) -> None:
     url, parent = "http://h1.test/a?token=TOP-SECRET", "http://h1.test/feed?key=TOP-SECRET"
     carried = {"feed_id": "f", "link": url}
     wired.frontier.enqueue([Task(UID, "article", url, "h1.test", parent=parent, payload=carried)])

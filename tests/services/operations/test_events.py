@@ -57,7 +57,7 @@ def test_from_now_on(events: Events, redis_client: redis.Redis) -> None:
     assert [each["cursor"] for each in service.read(events, page.cursor).events] == [later]
 
 
-def test_what_another_program_wrote_is_text(events: Events, redis_client: redis.Redis) -> None:
+def test_an_event_of_another_program_is_text(events: Events, redis_client: redis.Redis) -> None:
     redis_client.xadd(keys.EVENTS, {"data": "{"})
     (found,) = service.read(events).events
     assert (found["type"], found["id"], found["data"]) == (None, None, "{")
@@ -77,7 +77,7 @@ def test_what_another_program_wrote_is_text(events: Events, redis_client: redis.
         ({"types": {"new_entry", "weather"}}, "unknown_type"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(events: Events, given: dict[str, object], code: str) -> None:
+def test_a_bad_argument_is_refused(events: Events, given: dict[str, object], code: str) -> None:
     with pytest.raises(Refusal) as refused:
         service.read(events, **given)  # type: ignore[arg-type]
     assert refused.value.code == code

@@ -53,7 +53,7 @@ def article(number: int) -> Task:
     return Task(id=f"{number:016x}", kind="article", url=url, host=f"h{number}.test", priority=5, origin="feed")
 
 
-def test_an_idle_server_says_zero(wired: Wiring) -> None:
+def test_statistics_of_an_idle_server_are_zero(wired: Wiring) -> None:
     found = scraped(wired)
     assert found["feedcrawl_store_up"] == 1
     assert {value for name, value in found.items() if name != "feedcrawl_store_up"} == {0}
@@ -120,7 +120,7 @@ def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
     }
 
 
-def test_while_the_server_is_away_that_alone_is_said(tmp_path: Path) -> None:
+def test_an_unreachable_server_has_only_the_metric_store_up(tmp_path: Path) -> None:
     with redis_of_its_own() as server:
         wired = wired_on(server.url, tmp_path)
         assert scraped(wired)["feedcrawl_store_up"] == 1

@@ -71,7 +71,7 @@ def test_bad_items_are_dead_letters_with_a_reason_and_stop_no_other(inputs, redi
 
 
 @pytest.mark.parametrize("left", ["{crawler_queue}:taken:dead:7", "crawler_queue:taken:dead:7"])
-def test_what_a_killed_worker_had_taken_is_taken_up(inputs, redis_client, left: str) -> None:
+def test_items_that_a_killed_worker_had_taken_are_recovered(inputs, redis_client, left: str) -> None:
     redis_client.rpush(left, "https://a.test/1", "{")
 
     assert inputs.recover() == 2
@@ -96,9 +96,7 @@ def test_a_dead_letter_put_back_unchanged_is_tried_again(inputs, redis_client) -
     assert (again.task.url, again.history.again) == ("https://a.test/1", "retry")
 
 
-def test_a_url_that_ended_lately_gets_its_stored_result_again_and_one_with_again_is_fetched(
-    inputs, redis_client, counted
-) -> None:
+def test_a_recent_url_gets_its_stored_result_and_a_url_with_again_is_fetched(inputs, redis_client, counted) -> None:
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     url = "https://a.test/1"
     redis_client.rpush("crawler_queue", url)
@@ -131,7 +129,7 @@ def test_a_url_that_ended_lately_gets_its_stored_result_again_and_one_with_again
     assert [lease.task.url for lease in frontier.take(4).leases] == [url]
 
 
-def test_a_url_that_failed_or_whose_result_is_gone_says_so(inputs, redis_client) -> None:
+def test_a_failed_or_expired_url_is_announced_as_such(inputs, redis_client) -> None:
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     redis_client.rpush("crawler_queue", "https://a.test/1", "https://b.test/2")
     inputs.from_queue()
@@ -153,7 +151,7 @@ def test_a_url_that_failed_or_whose_result_is_gone_says_so(inputs, redis_client)
     assert {data["reason"] for kind, _, data in events(redis_client) if kind == "url_known"} == {"http_404"}
 
 
-def test_what_the_frontier_has_no_room_for_stays_in_the_queue_in_order(inputs, redis_client) -> None:
+def test_items_beyond_the_room_of_the_frontier_stay_queued_in_order(inputs, redis_client) -> None:
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0))
     urls = [f"https://a.test/{number}" for number in range(400)]
     redis_client.rpush("crawler_queue", *urls)

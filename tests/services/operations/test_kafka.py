@@ -69,7 +69,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return made
 
 
-def test_without_settings_nothing_is_encrypted_and_nobody_logs_in() -> None:
+def test_connections_without_settings_are_plain_and_anonymous() -> None:
     assert access() == {"security_protocol": "PLAINTEXT"}
 
 
@@ -108,13 +108,13 @@ def test_tls_verifies_certificate_and_name_by_the_file_that_was_given(pair: Pair
         ({"SECURITY": "ssl", "CERT_FILE": "/nowhere/c.pem"}, "FEEDCRAWL_KAFKA_CERT_FILE /nowhere/c.pem cannot be used"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_a_sentence(given: dict[str, str], told: str) -> None:
+def test_unusable_settings_are_refused_in_a_sentence(given: dict[str, str], told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)) as refused:
         access(**given)
     assert SECRET not in str(refused.value)
 
 
-def test_a_key_that_asks_for_a_passphrase_is_refused_and_not_asked_for(pair: Pair) -> None:
+def test_a_key_with_a_passphrase_is_refused(pair: Pair) -> None:
     with pytest.raises(ValueError, match="without a passphrase"):
         access(SECURITY="ssl", CERT_FILE=pair.cert, KEY_FILE=pair.locked)
 
@@ -192,7 +192,9 @@ def test_a_connection_speaks_tls_and_shows_our_certificate(listening: Listener, 
     assert SECRET not in told
 
 
-def test_a_broker_that_nobody_vouches_for_hears_nothing(listening: Listener, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broker_without_a_valid_certificate_receives_nothing(
+    listening: Listener, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.DEBUG):
         send(listening, access(SECURITY="sasl_ssl", USERNAME="ada", PASSWORD=SECRET))
     assert listening.heard is None

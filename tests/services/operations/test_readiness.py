@@ -50,7 +50,7 @@ def code(readiness: Readiness) -> str | None:
     return readiness.trouble.code if readiness.trouble else None
 
 
-def test_a_server_that_is_made_unsound_is_noticed_until_it_is_sound(ready: Readiness, client: redis.Redis) -> None:
+def test_an_unsafe_server_is_noticed_until_it_is_safe(ready: Readiness, client: redis.Redis) -> None:
     found = []
     for setting, value in (
         ("maxmemory-policy", "allkeys-lru"),
@@ -81,7 +81,7 @@ def test_an_emptied_server_is_noticed_by_either_look(ready: Readiness, client: r
     assert client.keys("*") == []
 
 
-def test_a_server_that_does_not_answer_is_another_matter(ready: Readiness, client: redis.Redis) -> None:
+def test_an_unreachable_server_does_not_change_the_finding(ready: Readiness, client: redis.Redis) -> None:
     client.config_set("maxmemory-policy", "allkeys-lru")
     ready.check()
     nowhere = raising_ours(redis.Redis)(unix_socket_path="/nowhere", retry=Retry(NoBackoff(), 0))
@@ -98,7 +98,7 @@ def test_a_server_that_does_not_answer_is_another_matter(ready: Readiness, clien
     ("reason", "pauses"),
     [("disk_full", True), ("file_too_large", True), ("io_error", True), ("symlink_refused", False)],
 )
-def test_which_faults_are_the_disks(ready: Readiness, tmp_path: Path, reason: str, pauses: bool) -> None:
+def test_faults_of_the_disk_pause_the_crawl(ready: Readiness, tmp_path: Path, reason: str, pauses: bool) -> None:
     ready.note(DiskUnavailable(tmp_path / "entries" / "x", reason))
     assert (code(ready) == reason) is pauses
     ready.note(ValueError("another matter"))
@@ -107,7 +107,7 @@ def test_which_faults_are_the_disks(ready: Readiness, tmp_path: Path, reason: st
 
 
 @pytest.mark.parametrize("place", ["entries/2026-11-28.ndjson", "raw/2026-11-28/x.warc.gz", "generation"])
-def test_a_disk_is_tried_where_it_failed(
+def test_a_disk_is_tested_at_the_folder_that_failed(
     ready: Readiness, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
@@ -125,7 +125,7 @@ def test_a_disk_is_tried_where_it_failed(
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-def test_a_full_disk_stays_one_until_a_fetch_fits(
+def test_a_full_disk_pauses_until_a_fetch_fits(
     ready: Readiness, tmp_path: Path, file_limit: Callable[[int], None]
 ) -> None:
     """A limit of the process stands for the disk's: the same calls fail, and what they had begun is taken back."""
@@ -157,11 +157,11 @@ def test_a_disk_that_is_nearly_full_pauses_until_it_has_room(
     assert found == [None, "disk_nearly_full", None]
 
 
-def test_the_room_of_a_folder_that_is_not_there_yet_is_its_parents(tmp_path: Path) -> None:
+def test_the_room_of_a_missing_folder_is_that_of_its_parent(tmp_path: Path) -> None:
     assert abs(free_bytes(tmp_path / "a" / "b") - free_bytes(tmp_path)) < 1 << 30
 
 
-def test_a_file_that_may_not_grow_stays_so_though_another_may(
+def test_a_file_at_its_size_limit_stays_refused_though_another_may_grow(
     ready: Readiness, tmp_path: Path, file_limit: Callable[[int], None]
 ) -> None:
     lines = NdjsonFile(tmp_path / "entries")

@@ -161,7 +161,7 @@ def test_a_trace_goes_on_as_a_header(
     }
 
 
-def test_what_is_too_large_is_kept_aside_and_the_rest_goes_on(
+def test_a_message_that_is_too_large_is_kept_aside(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
 ) -> None:
     tell(redis_client, events, [new_entry(1), new_entry(2, uid="x" * 2_000_000), new_entry(3)])
@@ -214,9 +214,7 @@ def test_a_batch_that_failed_is_repeated_from_its_beginning(
     assert backlog(events, GROUP).unacknowledged == 0  # type: ignore[union-attr]
 
 
-def test_what_was_sent_and_not_acknowledged_is_sent_again_by_the_next(
-    redis_client: redis.Redis, events: Events
-) -> None:
+def test_unacknowledged_events_are_sent_again_by_the_next_relay(redis_client: redis.Redis, events: Events) -> None:
     told = [page(number) for number in range(5)]
     tell(redis_client, events, told)
     killed = Flaky()
@@ -232,7 +230,7 @@ def test_what_was_sent_and_not_acknowledged_is_sent_again_by_the_next(
     assert after.sent == [*killed.sent, page(9).id]
 
 
-def test_one_leads_and_the_next_takes_its_place(redis_client: redis.Redis, events: Events) -> None:
+def test_a_single_relay_leads_and_the_next_takes_its_place(redis_client: redis.Redis, events: Events) -> None:
     tell(redis_client, events, [page(1)])
     first, second = (relay(events, Flaky(), TOPICS, worker=name) for name in "ab")
 
@@ -288,7 +286,7 @@ def hanging() -> Callable[[], Awaitable[None]]:
     return hang
 
 
-def test_a_relay_that_is_stopped_ends_soon_and_keeps_what_was_under_way(
+def test_a_stopped_relay_ends_soon_and_keeps_unacknowledged_events(
     redis_client: redis.Redis, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "DRAIN_SEC", 0.1)
@@ -305,5 +303,5 @@ def test_a_relay_that_is_stopped_ends_soon_and_keeps_what_was_under_way(
     assert not redis_client.exists(keys.leader(GROUP))
 
 
-def test_where_there_never_was_a_relay_nothing_is_behind(events: Events) -> None:
+def test_a_server_without_a_relay_has_no_backlog(events: Events) -> None:
     assert backlog(events, GROUP) is None

@@ -83,7 +83,7 @@ def all_of(wired: Wiring) -> tuple[list[Any], list[Any]]:
     return feeds, sorted((watched.sitemap for watched in wired.sitemaps.all()), key=lambda each: each.url)
 
 
-def test_what_was_subscribed_is_there_again_under_its_ids(wired: Wiring, wire: Callable[..., Wiring]) -> None:
+def test_subscriptions_are_restored_with_their_ids(wired: Wiring, wire: Callable[..., Wiring]) -> None:
     before = all_of(wired)
     wired.client.flushall()
     again = wire(any_server=True)
@@ -99,7 +99,7 @@ def test_what_was_subscribed_is_there_again_under_its_ids(wired: Wiring, wire: C
         after.generation.settle()
 
 
-def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, wire: Callable[..., Wiring]) -> None:
+def test_articles_on_disk_are_neither_requested_nor_stored_again(wired: Wiring, wire: Callable[..., Wiring]) -> None:
     old = {**ARTICLE, "uid": "f" * 16, "url": "http://a.test/old", "fetched_ts": NOW.timestamp() - 31 * 86_400}
     wired.article_lines.append(NOW.date(), {**ARTICLE, "clean_text": "Before."}, ARTICLE, {"type": "article_unmerged"})
     wired.article_lines.append((NOW - timedelta(days=31)).date(), old)
@@ -117,7 +117,7 @@ def test_articles_on_disk_are_neither_asked_for_nor_stored_again(wired: Wiring, 
     assert again.snapshots.restore(NOW).articles == 0
 
 
-def test_what_the_server_has_already_stays(wired: Wiring, wire: Callable[..., Wiring]) -> None:
+def test_records_that_the_server_already_has_stay(wired: Wiring, wire: Callable[..., Wiring]) -> None:
     wired.client.flushall()
     other = wire("other")
     (own,), _ = subscribe_all(other.registry, other.frontier, [SubscriptionSpec("https://a.test/feed", ("mine",))], NOW)
@@ -147,7 +147,7 @@ def test_without_a_snapshot_articles_are_restored(wire: Callable[..., Wiring]) -
     assert again.snapshots.restore(NOW) == snapshots.Restored(0, 0, 1)
 
 
-def test_when_one_is_due(wired: Wiring) -> None:
+def test_a_snapshot_is_due_after_its_interval_or_at_once_if_missing(wired: Wiring) -> None:
     path = wired.snapshots.path
     assert wired.snapshots.due_in(time.time()) > snapshots.EVERY_SEC - 20
     os.utime(path, (0, 0))

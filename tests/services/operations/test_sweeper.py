@@ -97,7 +97,7 @@ def lose_host(wired: Wiring, task: str) -> None:
 HARMS = [lose_record, lose_everything, lose_place, lose_host]
 
 
-def test_where_all_is_well_nothing_is_found_or_changed(wired: Wiring, feeds: list[str]) -> None:
+def test_a_sound_frontier_is_left_unchanged(wired: Wiring, feeds: list[str]) -> None:
     before = {name: wired.client.dump(name) for name in wired.client.keys("fc:*") if "clock" not in name}
     assert swept(wired) == []
     wired.client.delete("fc:{0}:sweeper")
@@ -131,9 +131,7 @@ def test_a_feed_whose_task_has_ended_is_polled_again(wired: Wiring, feeds: list[
     assert swept(wired) == []
 
 
-def test_a_task_in_hand_has_a_future_and_one_that_is_held_without_a_lease_gets_one(
-    wired: Wiring, feeds: list[str]
-) -> None:
+def test_a_leased_task_is_left_and_a_task_held_without_a_lease_is_queued(wired: Wiring, feeds: list[str]) -> None:
     held = [lease for _ in range(4) for lease in wired.frontier.take(20).leases]
     assert swept(wired) == []
     for name in wired.client.keys("fc:*leases"):
@@ -153,7 +151,7 @@ def test_a_task_in_two_places_is_polled_once(wired: Wiring, feeds: list[str]) ->
     assert wired.client.zcard(f"{prefix}delayed:poll") == 0
 
 
-def test_what_is_unsubscribed_meanwhile_is_not_queued(wired: Wiring, feeds: list[str]) -> None:
+def test_a_feed_unsubscribed_during_a_sweep_is_not_queued(wired: Wiring, feeds: list[str]) -> None:
     gone = feeds[0]
     lose_everything(wired, gone)
     sweeper = wired.sweeper("w")
@@ -184,7 +182,7 @@ def test_a_repair_that_was_killed_may_be_repeated(
     assert queued(wired) == sorted(feeds)
 
 
-def test_one_worker_at_a_time(wired: Wiring, feeds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_worker_sweeps_at_a_time(wired: Wiring, feeds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAGE", 1)
     first, second = wired.sweeper("a"), wired.sweeper("b")
     assert first.begin()
@@ -198,7 +196,7 @@ def test_one_worker_at_a_time(wired: Wiring, feeds: list[str], monkeypatch: pyte
     assert len(list(second.pages())) == len(feeds) == second.count()
 
 
-def test_a_host_that_nobody_reads_is_asked_again(wired: Wiring, caplog: Any) -> None:
+def test_a_host_whose_slots_are_held_by_no_task_is_freed(wired: Wiring, caplog: Any) -> None:
     subscribe_all(wired.registry, wired.frontier, [SubscriptionSpec(f"http://h.test/{n}") for n in range(2)], NOW)
     (lease,) = [lease for _ in range(3) for lease in wired.frontier.take(5).leases]
     for name in wired.client.keys("fc:*holders"):

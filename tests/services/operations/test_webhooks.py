@@ -137,7 +137,7 @@ def test_only_the_named_types_are_sent(redis_client: redis.Redis, events: Events
 
 
 @pytest.mark.parametrize("status", [429, 503, 500])
-def test_an_event_is_tried_again_and_those_before_it_are_not(
+def test_a_failed_event_is_repeated_without_the_events_before(
     redis_client: redis.Redis, events: Events, server: Server, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     sent = tell(redis_client, events, 4)
@@ -154,7 +154,7 @@ def test_an_event_is_tried_again_and_those_before_it_are_not(
     ("status", "tries", "reason"),
     [(404, 1, "webhook_refused"), (302, 1, "webhook_refused"), (500, 8, "webhook_failed")],
 )
-def test_an_event_that_is_never_taken_is_kept_aside(
+def test_an_event_that_is_always_refused_is_kept_aside(
     redis_client: redis.Redis, events: Events, server: Server, status: int, tries: int, reason: str
 ) -> None:
     sent = tell(redis_client, events, 3)
@@ -169,7 +169,7 @@ def test_an_event_that_is_never_taken_is_kept_aside(
     assert "s3cret" not in kept["detail"]
 
 
-def test_a_receiver_that_is_away_holds_up_no_other(redis_client: redis.Redis, events: Events, server: Server) -> None:
+def test_an_unreachable_receiver_delays_no_other(redis_client: redis.Redis, events: Events, server: Server) -> None:
     sent = tell(redis_client, events, 3)
     away = made(events, "http://127.0.0.1:9/")
     assert not once(away)
@@ -178,7 +178,7 @@ def test_a_receiver_that_is_away_holds_up_no_other(redis_client: redis.Redis, ev
     assert backlog(events, group_of("http://127.0.0.1:9/")).unacknowledged == 3  # type: ignore[union-attr]
 
 
-def test_an_address_that_is_not_public_is_not_dialled(
+def test_a_private_address_of_a_receiver_is_not_dialled(
     redis_client: redis.Redis, events: Events, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     tell(redis_client, events, 1)

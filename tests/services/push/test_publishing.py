@@ -35,7 +35,7 @@ def topics(frontier: Shard, clock: Clock) -> list[str]:
     return sorted(found)
 
 
-def test_the_hub_is_told_of_each_feed_once_for_all_news_that_wait(redis_client: redis.Redis) -> None:
+def test_the_hub_is_notified_of_each_feed_once_for_all_waiting_news(redis_client: redis.Redis) -> None:
     clock = Clock()
     frontier = Shard(redis_client, FrontierPolicy(host_delay_sec=0), clock=clock)
     publisher = Publisher(frontier, HUB, BASE)
@@ -56,7 +56,7 @@ def test_the_hub_is_told_of_each_feed_once_for_all_news_that_wait(redis_client: 
 
 
 @pytest.mark.parametrize(("hub", "base"), [(None, BASE), (HUB, None)])
-def test_without_a_hub_or_an_address_nobody_is_told(redis_client: redis.Redis, hub: Any, base: Any) -> None:
+def test_no_hub_is_notified_without_a_configured_hub_or_address(redis_client: redis.Redis, hub: Any, base: Any) -> None:
     frontier = Shard(redis_client, FrontierPolicy())
     Publisher(frontier, hub, base).stored(article("c"))
     assert not redis_client.keys("fc:{0}:t:*")

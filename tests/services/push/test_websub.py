@@ -79,7 +79,7 @@ def hubs(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterat
         yield Hubs(wired)
 
 
-def test_each_asking_has_a_callback_and_a_secret_of_its_own(hubs: Hubs) -> None:
+def test_each_request_to_a_hub_has_a_callback_and_a_secret_of_its_own(hubs: Hubs) -> None:
     first, second = hubs.ask(), hubs.ask()
     assert first["hub.callback"].startswith("https://push.test/base/websub/")
     assert {name: first[name] for name in ("hub.mode", "hub.topic", "hub.lease_seconds")} == {
@@ -93,7 +93,7 @@ def test_each_asking_has_a_callback_and_a_secret_of_its_own(hubs: Hubs) -> None:
     assert first["hub.callback"].rpartition("/")[2] not in str(hubs.push)  # the token itself is not kept
 
 
-def test_a_hub_that_verifies_is_asked_again_before_its_lease_ends(hubs: Hubs) -> None:
+def test_a_verified_hub_is_requested_again_before_its_lease_ends(hubs: Hubs) -> None:
     assert hubs.look() == 0
     hubs.ask()
     assert hubs.service.wait(hubs.feed_id) == 600
@@ -104,7 +104,7 @@ def test_a_hub_that_verifies_is_asked_again_before_its_lease_ends(hubs: Hubs) ->
     assert hubs.look() == 0
 
 
-def test_a_hub_that_never_verifies_is_asked_ever_more_rarely_and_heard_of_once(
+def test_a_hub_that_never_verifies_is_requested_ever_more_rarely_and_logged_once(
     hubs: Hubs, caplog: pytest.LogCaptureFixture
 ) -> None:
     waits = []
@@ -117,14 +117,14 @@ def test_a_hub_that_never_verifies_is_asked_ever_more_rarely_and_heard_of_once(
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 
-def test_the_10_minutes_are_over_for_a_late_hub(hubs: Hubs) -> None:
+def test_a_verification_after_10_minutes_is_refused(hubs: Hubs) -> None:
     token = hubs.ask()["hub.callback"].rpartition("/")[2]
     hubs.later(seconds=600)
     with pytest.raises(Refusal, match="unknown_callback"):
         hubs.service.intent(token, Intent("subscribe", TOPIC, "challenge", "86400"))
 
 
-def test_a_feed_whose_hub_was_relied_on_is_polled_at_once_when_it_fails(hubs: Hubs) -> None:
+def test_a_feed_that_relied_on_a_failed_hub_is_polled_at_once(hubs: Hubs) -> None:
     hubs.rely()
     assert relied_on(hubs.push, now=hubs.at)
     assert hubs.due() == []
@@ -150,7 +150,7 @@ def test_a_failure_of_a_hub_that_was_not_relied_on_changes_no_schedule(hubs: Hub
     assert hubs.due() == []
 
 
-def test_a_hub_that_a_poll_names_is_asked_and_another_in_its_place(hubs: Hubs) -> None:
+def test_a_hub_that_a_poll_names_is_requested_and_a_new_hub_replaces_it(hubs: Hubs) -> None:
     hubs.service.seen(hubs.poll(topic=Topic(HUB, TOPIC), failed=True))
     assert hubs.due() == []
     for _ in range(2):
@@ -176,7 +176,7 @@ def test_a_hub_that_a_poll_names_is_asked_and_another_in_its_place(hubs: Hubs) -
         hubs.service.intent(token, replace(intent, topic="http://news.test/other"))
 
 
-def test_a_delivery_repeated_while_it_is_read_brings_no_poll(hubs: Hubs) -> None:
+def test_a_delivery_repeated_during_its_poll_causes_no_poll(hubs: Hubs) -> None:
     token, body = hubs.ask()["hub.callback"].rpartition("/")[2], b"<rss/>"
     hubs.service.intent(token, Intent("subscribe", TOPIC, "challenge", "86400"))
     secret = hubs.push.current.secret
@@ -201,7 +201,7 @@ def test_a_delivery_repeated_while_it_is_read_brings_no_poll(hubs: Hubs) -> None
     assert waits[0][-1] == pytest.approx(7200, abs=1)
 
 
-def test_without_a_public_url_no_hub_is_asked(hubs: Hubs) -> None:
+def test_no_hub_is_requested_without_a_public_url(hubs: Hubs) -> None:
     wired = hubs.wired
     without = WebSub((wired.pushes, wired.registry, wired.frontier), None, sha1=False, now=lambda: hubs.now)
     assert not without.on

@@ -66,7 +66,7 @@ def test_stored_articles_are_found_by_their_words(reader: Reader) -> None:
         assert found(wired, "zebras", filters) == urls, filters
 
 
-def test_a_changed_article_is_indexed_anew_and_an_unchanged_one_not_at_all(reader: Reader) -> None:
+def test_a_changed_article_is_indexed_anew_and_an_unchanged_article_is_skipped(reader: Reader) -> None:
     article(reader, "http://a.test/1", "The old words")
     indexed(reader.wired)
     article(reader, "http://a.test/1", "Some newer words")
@@ -125,7 +125,9 @@ def test_an_event_that_cannot_be_read_is_kept_aside(reader: Reader, redis_client
     assert found(reader.wired, "words") == ["http://a.test/1"]
 
 
-def test_one_process_writes_and_the_next_takes_its_place(reader: Reader, redis_server: str, tmp_path: Path) -> None:
+def test_a_single_process_writes_the_index_and_the_next_takes_its_place(
+    reader: Reader, redis_server: str, tmp_path: Path
+) -> None:
     article(reader, "http://a.test/1", "Some words")
     with wired_to(redis_server, tmp_path) as other:
         first, second = consumer(reader.wired).source, consumer(other).source
@@ -137,7 +139,7 @@ def test_one_process_writes_and_the_next_takes_its_place(reader: Reader, redis_s
         assert found(reader.wired, "words") == found(other, "words") == ["http://a.test/1"]
 
 
-def test_an_index_that_is_missing_is_built_from_the_archive(reader: Reader, redis_client: redis.Redis) -> None:
+def test_a_missing_index_is_built_from_the_archive(reader: Reader, redis_client: redis.Redis) -> None:
     for number in range(3):
         article(reader, f"http://a.test/{number}", f"Words {number} in the archive")
     article(reader, "http://a.test/0", "Changed in the archive")
@@ -170,7 +172,7 @@ def test_a_damaged_index_is_built_anew(reader: Reader, redis_server: str, tmp_pa
         assert len(found(wired, "archive")) == 40
 
 
-def test_an_index_that_is_damaged_while_it_is_written_is_built_anew(reader: Reader, tmp_path: Path) -> None:
+def test_an_index_damaged_during_a_write_is_built_anew(reader: Reader, tmp_path: Path) -> None:
     article(reader, "http://a.test/1", "Some words")
     indexed(reader.wired)
     reader.wired.embedded_index.close()

@@ -111,7 +111,7 @@ def test_a_busy_server_gets_smaller_requests_and_loses_nothing(
     assert {record.reason for record in caplog.records if record.msg == "index_waits"} == {"search_server_busy"}  # type: ignore[attr-defined]
 
 
-def test_one_rejected_document_is_written_again(reader: Reader, there: SearchServer) -> None:
+def test_a_rejected_document_is_written_again(reader: Reader, there: SearchServer) -> None:
     article(reader, "http://a.test/1", "Some words")
     indexed(reader.wired)
     there.busy = set(there.indexes["raw_content-000001"])
@@ -190,7 +190,7 @@ def test_requests_are_halved_until_the_server_takes_them(reader: Reader, there: 
     assert indexed(reader.wired).refused == 1
 
 
-def test_an_index_that_is_gone_is_made_again(reader: Reader, there: SearchServer) -> None:
+def test_a_deleted_index_is_created_again(reader: Reader, there: SearchServer) -> None:
     article(reader, "http://a.test/1", "Some words")
     indexed(reader.wired)
     there.indexes.clear()
@@ -238,7 +238,7 @@ def test_a_server_that_fails_is_waited_for(
     assert found(reader.wired, "words") == ["http://a.test/1"]
 
 
-def test_a_server_that_is_not_there(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_an_unreachable_search_server_is_an_error(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> None:
     away = pytest.raises(IndexUnavailable, match="search_server_away")
     with wired_to(redis_server, tmp_path, FEEDCRAWL_SEARCH_URL="http://127.0.0.1:9") as wired, away:
         wired.search.find("words", Filters())

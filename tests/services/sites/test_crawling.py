@@ -79,7 +79,7 @@ def test_pages_of_a_run_are_capped(begin: Begin, frontier: Frontier) -> None:
     assert read(frontier) == ["a", "b", "c"]
 
 
-def test_a_listing_is_one_link_further_than_its_page() -> None:
+def test_a_listing_is_a_link_deeper_than_its_page() -> None:
     page = replace(BASE, depth=2, payload={"base": "http://a.test/", "max_depth": 4, "redirect_chain": ["x"]})
     urls = ["http://a.test/s/1", "http://a.test/s/1#top", "http://a.test/", "http://a b/"]
     (task,) = crawling.listing_tasks(urls, page, SOURCE)
@@ -101,7 +101,7 @@ def test_the_source_of_a_listing(sources: list[Source], payload: Payload, expect
     assert (found and found.ingestion_mode) == expected
 
 
-def test_a_source_is_scheduled_once_and_again_after_it_ended(frontier: Frontier) -> None:
+def test_a_source_is_scheduled_once_and_again_after_its_end(frontier: Frontier) -> None:
     for _ in range(2):
         crawling.schedule(SOURCE, frontier)
     (lease,) = frontier.take(9, lanes=[SITE_LANE]).leases

@@ -88,7 +88,7 @@ def record(**fields: Any) -> SitemapRecord:
 @pytest.mark.parametrize(
     ("last_hours", "since_hours"), [(None, 48), (1, 48), (48, 48), (100, 100), (24 * 29, 24 * 29), (24 * 300, 24 * 30)]
 )
-def test_the_window_is_as_long_as_nobody_looked(last_hours: float | None, since_hours: float) -> None:
+def test_the_window_begins_at_the_last_success(last_hours: float | None, since_hours: float) -> None:
     last = None if last_hours is None else rfc3339(NOW - timedelta(hours=last_hours))
     terms = sitemaps.terms_for(Watched(SITEMAP, record(last_success_at=last)), Known(b"x", 0, 0), CONFIG, NOW, {})
     assert terms.since == NOW - timedelta(hours=since_hours)
@@ -109,7 +109,7 @@ def test_a_day_ends_at_midnight() -> None:
     assert (sitemaps.day_of(NOW), sitemaps.until_tomorrow(NOW)) == ("20261128", 12 * HOUR)
 
 
-def test_bounds_of_sitemaps_and_of_retired_ones() -> None:
+def test_bounds_of_sitemaps_and_of_retired_sitemaps() -> None:
     def bounds(watched: Watched) -> tuple[float, float, float]:
         policy = sitemaps.policy_for(watched, POLICY, CONFIG, NOW)
         return policy.min_interval_sec / HOUR, policy.initial_interval_sec / HOUR, policy.max_interval_sec / HOUR
@@ -131,7 +131,7 @@ def test_bounds_of_sitemaps_and_of_retired_ones() -> None:
         ([], False),
     ],
 )
-def test_whether_a_robots_txt_names_it(named: list[str], said: bool) -> None:
+def test_the_sitemaps_of_a_robots_txt_are_recognised(named: list[str], said: bool) -> None:
     assert sitemaps.names_it(replace(SITEMAP, root_url="http://a.test/index.xml"), named) is said
 
 
@@ -160,7 +160,7 @@ def test_a_poll_leaves_tasks_memory_and_state(stores: Stores) -> None:
     assert (history.status, history.reason) == ("pending", "fetched")
 
 
-def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Stores) -> None:
+def test_parts_are_watched_and_an_index_that_contains_itself_is_not(stores: Stores) -> None:
     made = poll(stores.lease(), news=news("p.xml", "sitemap.xml", kind="index"))
     asyncio.run(stores.commits.commit(made, decision(made)))
     (lease,) = stores.leases.take(5, ("poll",)).leases
@@ -171,7 +171,7 @@ def test_parts_are_watched_and_an_index_in_itself_is_not_asked_again(stores: Sto
 
 
 @pytest.mark.parametrize("listed", [(), ("x", "y")])
-def test_a_urlset_with_sitemaps_in_it_brings_articles_and_parts(stores: Stores, listed: tuple[str, ...]) -> None:
+def test_a_urlset_with_sitemaps_brings_articles_and_parts(stores: Stores, listed: tuple[str, ...]) -> None:
     parts = (Found("http://a.test/p.xml"), Found("http://a.test/q.xml"))
     made = poll(stores.lease(), news=news(*listed, parts=parts))
     asyncio.run(stores.commits.commit(made, decision(made)))
@@ -233,7 +233,7 @@ def test_validators_move_on_with_success_only(result: str, status: int | None, e
     assert made.received.failed is not succeeded
 
 
-def test_news_are_what_was_found_or_a_body_that_changed() -> None:
+def test_new_urls_or_a_changed_body_count_as_news() -> None:
     before = Watched(SITEMAP, record(news_at="then", body_hash="h"))
     for body_hash, names, at in (("h", (), "then"), ("h", ("x",), rfc3339(NOW)), ("other", (), rfc3339(NOW))):
         made = poll(None, watched=before, news=news(*names), body_hash=body_hash)

@@ -59,7 +59,7 @@ def sync(stores: Any, *found: Source) -> None:
     asyncio.run(book.sync(stores))
 
 
-def test_what_a_source_names_is_subscribed_with_its_settings(stores: Any) -> None:
+def test_feeds_and_sitemaps_of_a_source_are_subscribed_with_its_settings(stores: Any) -> None:
     for _ in range(2):
         sync(stores, SOURCE)
     assert "pending:site_search" not in stores.frontier.counts()
@@ -97,14 +97,14 @@ def test_a_source_set_by_another_process_is_found(stores: Any, monkeypatch: pyte
     assert stores.frontier.host("a.test").delay_sec == 1
 
 
-def test_the_delay_of_its_domain_is_for_all_hosts_of_it(stores: Any) -> None:
+def test_a_domain_delay_applies_to_all_hosts_of_the_domain(stores: Any) -> None:
     sync(stores, Source("a", "http://www.a.test/", domain_delay_sec=5.0))
     domain = stores.frontier.host("feeds.a.test").scopes["domain"]
     assert (domain.name, domain.delay_sec) == ("a.test", 5.0)
     assert stores.frontier.host("b.test").scopes["domain"].delay_sec == 0
 
 
-def test_the_file_decides_over_what_was_said_before(stores: Any) -> None:
+def test_the_file_overrides_earlier_settings(stores: Any) -> None:
     sync(stores, SOURCE)
     sync(stores, Source("a", "http://a.test/", feed_urls=("http://a.test/feed",), priority=2, categories=("y",)))
     said = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}["http://a.test/feed"]
@@ -180,7 +180,7 @@ def test_a_search_without_result_stays_scheduled(stores: Any) -> None:
     assert stores.frontier.counts()["pending:site_search"] == 1
 
 
-def test_a_page_that_gave_way_to_sitemaps_is_not_watched_again(stores: Any) -> None:
+def test_a_page_replaced_by_its_sitemaps_is_not_watched_again(stores: Any) -> None:
     source = Source("a", "http://a.test/", sitemap_urls=("http://a.test/", "http://a.test/own.xml"))
     found = searching.result(source, stores.now(), ["sitemap"], sitemaps=["http://a.test/1.xml", "http://a.test/2.xml"])
     stores.searches.save(page_key("http://a.test/"), found)
@@ -189,7 +189,7 @@ def test_a_page_that_gave_way_to_sitemaps_is_not_watched_again(stores: Any) -> N
     assert {each.sitemap.url for each in stores.sitemaps.all()} == {"http://a.test/1.xml", "http://a.test/own.xml"}
 
 
-def test_a_page_without_sitemaps_is_told_once_and_searched_again_later(
+def test_a_page_without_sitemaps_is_logged_once_and_searched_again_later(
     stores: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     page, guess = "http://a.test/", "http://a.test/sitemap.xml"
@@ -204,7 +204,7 @@ def test_a_page_without_sitemaps_is_told_once_and_searched_again_later(
     assert searching.without_pages([page], stores) == [page]
 
 
-def test_what_holds_for_articles_of_a_source() -> None:
+def test_selectors_of_a_source_apply_to_its_articles() -> None:
     assert sources.selectors_of(SOURCE) == SOURCE.selectors
     assert sources.selectors_of(None) is None
 

@@ -23,7 +23,7 @@ def stores(redis_client: redis.Redis) -> Any:
     return SimpleNamespace(sitemaps=Sitemaps(redis_client), frontier=Shard(redis_client, FrontierPolicy()))
 
 
-def test_a_wish_is_watched_once_and_due_at_once(stores: Any) -> None:
+def test_a_sitemap_is_watched_once_and_due_at_once(stores: Any) -> None:
     specs = [
         SubscriptionSpec("a.test/s.xml", ("x",)),
         SubscriptionSpec("https://a.test/s.xml#top", ("y",)),
@@ -41,7 +41,7 @@ def test_a_wish_is_watched_once_and_due_at_once(stores: Any) -> None:
     assert lease.task.priority == 6
 
 
-def test_a_source_decides_for_what_was_watched_before(stores: Any) -> None:
+def test_a_source_overrides_the_settings_of_a_watched_sitemap(stores: Any) -> None:
     watching.watch(stores.sitemaps, stores.frontier, [replace(SITEMAP, guess=True)])
     said = replace(SITEMAP, id="new", source="src", priority=9, categories=("more",), min_interval_sec=60.0)
     ids = watching.watch(stores.sitemaps, stores.frontier, [said])
@@ -49,7 +49,7 @@ def test_a_source_decides_for_what_was_watched_before(stores: Any) -> None:
     assert stores.sitemaps.load(["s"])["s"].sitemap == replace(said, id="s", categories=("news", "more"))
 
 
-def test_what_is_forgotten_takes_its_parts_along(stores: Any) -> None:
+def test_a_forgotten_sitemap_takes_its_parts_along(stores: Any) -> None:
     part = Sitemap("p", "http://a.test/p.xml", root="s", root_url=SITEMAP.url, depth=1)
     watching.watch(stores.sitemaps, stores.frontier, [SITEMAP, part])
     assert watching.forget(stores.sitemaps, stores.frontier, SITEMAP)

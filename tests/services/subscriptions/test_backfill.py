@@ -43,7 +43,7 @@ def test_a_poll_begins_the_walk() -> None:
 
 
 @pytest.mark.parametrize("paging", [Paging(), Paging(next=URL), Paging(next="?page=2", complete=True)])
-def test_there_is_not_always_one(paging: Paging) -> None:
+def test_a_poll_without_archives_begins_no_walk(paging: Paging) -> None:
     assert backfill.first_task(read(POLL, paging)) is None
 
 
@@ -52,7 +52,7 @@ def test_a_poll_that_asks_for_no_archives_begins_none() -> None:
     assert backfill.first_task(poll) is None
 
 
-def test_the_task_goes_on_with_all_that_it_knows() -> None:
+def test_the_next_step_keeps_the_state_of_the_walk() -> None:
     poll = read(ARCHIVE, Paging(next="?page=3"), at=f"{URL}?p=two", new=[SimpleNamespace()] * 3)
     ending, walk, last = backfill.next_step(poll)
     visited = [visit_key(URL), visit_key(ARCHIVE.url), visit_key(f"{URL}?p=two")]
@@ -62,7 +62,7 @@ def test_the_task_goes_on_with_all_that_it_knows() -> None:
     assert (walk.documents, last) == (1, None)
 
 
-def test_a_document_with_more_than_one_reading_may_bring_is_read_again() -> None:
+def test_a_document_with_more_entries_than_a_reading_may_bring_is_read_again() -> None:
     poll = read(ARCHIVE, Paging(next="?page=3"), new=[SimpleNamespace()] * 3, over_limit=5)
     ending, walk, _ = backfill.next_step(poll)
     assert ending["patch"]["url"] == ARCHIVE.url
@@ -104,7 +104,7 @@ def test_articles_of_archives_come_after_the_news() -> None:
     assert [next(polling.entry_tasks(poll))[0].priority for poll in (of_poll, of_archive)] == [10, 1]
 
 
-def test_a_feed_wants_its_archives_once() -> None:
+def test_the_archives_of_a_feed_are_requested_once() -> None:
     feed = Feed(SAID, PollRecord())
     assert feed.wants_archives
     assert not replace(feed, subscription=replace(SAID, backfill=False)).wants_archives
@@ -115,7 +115,7 @@ def test_a_feed_wants_its_archives_once() -> None:
     assert journal.journal_line(poll, decided(poll))["archives"] == "next"
 
 
-def test_a_feed_that_is_complete_says_so_in_the_journal() -> None:
+def test_a_complete_feed_is_marked_in_the_journal() -> None:
     poll = read(POLL, Paging(complete=True), subscription=replace(SAID, backfill=False))
     assert journal.journal_line(poll, decided(poll))["archives"] == "complete"
 

@@ -40,7 +40,7 @@ def test_where_a_subscription_is(said: Subscription, polls: PollRecord, expected
         ("circuit_open", None, False),
     ],
 )
-def test_which_answers_show_that_a_feed_is_elsewhere(result: str, status: int | None, *, expected: bool) -> None:
+def test_results_that_show_that_a_feed_is_elsewhere(result: str, status: int | None, *, expected: bool) -> None:
     assert is_elsewhere(SimpleNamespace(result=result, status=status)) is expected
 
 
@@ -63,5 +63,5 @@ def test_which_answers_show_that_a_feed_is_elsewhere(result: str, status: int | 
         ("http_99999", False),
     ],
 )
-def test_which_addresses_are_worth_polling(code: str, *, expected: bool) -> None:
+def test_refusals_of_addresses_that_may_become_feeds(code: str, *, expected: bool) -> None:
     assert may_become_a_feed(code) is expected

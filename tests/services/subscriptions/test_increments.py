@@ -45,7 +45,7 @@ def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, ne
         (poll("not_a_feed", due_sec=-500, deliveries=1), Increments({"push:not_a_feed": 1}, None, "a.example")),
     ],
 )  # fmt: skip
-def test_what_a_poll_adds(item: FeedPoll, expected: Increments) -> None:
+def test_counts_that_a_poll_adds(item: FeedPoll, expected: Increments) -> None:
     assert of_poll(item) == expected
 
 
@@ -57,5 +57,5 @@ def test_what_a_poll_adds(item: FeedPoll, expected: Increments) -> None:
         ({"status": "failure", "reason": "http_404"}, Increments({"article:http_404": 1}, None, "a.example")),
     ],
 )
-def test_what_an_article_adds(said: dict[str, Any], expected: Increments) -> None:
+def test_counts_that_an_article_adds(said: dict[str, Any], expected: Increments) -> None:
     assert of_article(Article(LEASE, "https://a.example/1", NOW, **said)) == expected

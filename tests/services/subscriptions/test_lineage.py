@@ -70,7 +70,7 @@ def polls(redis_client: redis.Redis) -> Polls:
     return Polls(redis_client)
 
 
-def test_what_is_seen_for_the_first_time_is_new(polls: Polls) -> None:
+def test_an_entry_seen_for_the_first_time_is_new(polls: Polls) -> None:
     found = polls(rss(*items(1, 2)))
     assert [entry["title"] for entry in found.new] == ["Title 1", "Title 2"]
     first = found.new[0]
@@ -80,14 +80,14 @@ def test_what_is_seen_for_the_first_time_is_new(polls: Polls) -> None:
     assert (found.changed, found.known, found.over_limit) == ((), 0, 0)
 
 
-def test_what_was_saved_is_known(polls: Polls) -> None:
+def test_a_saved_entry_is_known(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
     found = polls(rss(*items(3, 1, 2)))
     assert ([entry["entry_uid"] for entry in found.new], found.known) == (["id-3"], 2)
     assert polls.entries.count("f") == 3
 
 
-def test_what_was_not_saved_is_new_again(polls: Polls) -> None:
+def test_an_entry_that_was_not_saved_is_new_again(polls: Polls) -> None:
     polls(rss(*items(1)), save=False)
     assert len(polls(rss(*items(1))).new) == 1
 
@@ -99,7 +99,7 @@ def test_an_edit_is_a_change_under_the_same_name(polls: Polls) -> None:
     assert (found.changed[0]["revision"], found.changed[0]["seen_count"]) == (2, 2)
 
 
-def test_an_edit_that_an_entry_does_not_show_is_no_new_version_of_it(polls: Polls) -> None:
+def test_an_edit_outside_of_the_entries_makes_no_new_version(polls: Polls) -> None:
     polls(rss(*items(1, 2)))
     edit = b"</title><updated>2026-11-27T12:30:00Z</updated></item></channel>"
     found = polls(rss(*items(1, 2)).replace(b"</title></item></channel>", edit))
@@ -119,7 +119,9 @@ def test_an_edit_that_an_entry_does_not_show_is_no_new_version_of_it(polls: Poll
 
 
 @pytest.mark.parametrize(("pushed", "title"), [(True, "Corrected"), (False, "Title")])
-def test_an_older_push_sets_nothing_back_and_a_poll_is_believed(polls: Polls, *, pushed: bool, title: str) -> None:
+def test_an_older_delivery_changes_nothing_and_an_older_poll_is_believed(
+    polls: Polls, *, pushed: bool, title: str
+) -> None:
     """A hub may repeat what it sent before a correction; what a publisher shows now is what holds now."""
 
     def version(title: str, updated: str) -> bytes:
@@ -141,7 +143,7 @@ def test_a_feed_with_new_ids_is_the_same_feed(polls: Polls) -> None:
     assert polls(rss(*items(*range(6), guid="https://new.test/?p="))).known == 6
 
 
-def test_two_feeds_may_both_have_an_entry_one(polls: Polls, redis_client: redis.Redis) -> None:
+def test_two_feeds_may_have_an_entry_of_the_same_id(polls: Polls, redis_client: redis.Redis) -> None:
     polls(rss(*items(1)))
     assert Entries(redis_client).load("g", ["id-1"]) == ({}, {})
 

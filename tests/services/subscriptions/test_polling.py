@@ -145,7 +145,7 @@ def test_a_document_that_was_read_moves_all_on() -> None:
     assert record.next_at == dates.rfc3339(NOW + timedelta(seconds=record.interval_sec or 0))
 
 
-def test_a_304_keeps_what_it_does_not_bring() -> None:
+def test_a_304_keeps_the_validators_that_it_does_not_send() -> None:
     record = record_of(poll("not_modified", 304, validators=Validators(None, "now")))
     assert (record.etag, record.last_modified, record.body_hash) == ('"1"', "now", "old")
     assert record.last_success_at == "2026-11-27T12:00:00.000Z"
@@ -166,7 +166,7 @@ def test_a_failure_moves_no_validator(result: str, status: int | None) -> None:
     assert record.last_fetch_at == "2026-11-27T12:00:00.000Z"
 
 
-def test_a_line_of_the_journal_says_why_and_nothing_empty() -> None:
+def test_a_line_of_the_journal_has_the_reason_and_no_empty_fields() -> None:
     line = line_of(poll("dns", None, detail="x" * 300))
     assert line["poll_id"] == "f@then"
     assert line["reason"]
@@ -197,7 +197,7 @@ def test_a_move_has_a_line_with_both_addresses() -> None:
         (20, {}, False),
     ],
 )
-def test_what_may_have_been_missed(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
+def test_possibly_missed_entries_are_recognised(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
     found = poll(parsed=PARSED, feed=Feed(SAID, replace(BEFORE, shown=shown)), **seen)
     assert lineage.possibly_missed(found, found.found.entries) is missed
     again = poll(parsed=PARSED, feed=found.feed, possibly_missed=missed, **seen)
@@ -255,7 +255,7 @@ def test_a_retired_feed_is_looked_for_once_a_week() -> None:
 # --- validators ---
 
 
-def test_a_poll_leaves_what_it_taught_of_the_validators() -> None:
+def test_a_poll_stores_the_trust_in_the_validators() -> None:
     deaf = replace(TASK, payload={"whole": "deaf"})
     before = replace(BEFORE, trust={"old": ['"0"', None], "test": True, "unmodified": 3}, digest="old")
     validators = Validators('"2"', "now")
@@ -266,7 +266,7 @@ def test_a_poll_leaves_what_it_taught_of_the_validators() -> None:
     assert polling.back_home(deaf, SAID.url) == {"url": SAID.url, "host": "a.test", "payload": None}
 
 
-def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
+def test_an_unchanged_digest_stores_the_new_hash_and_counts_no_news() -> None:
     made = poll("unchanged", 200, body_hash="stamped", digest="same", feed=Feed(SAID, replace(BEFORE, digest="same")))
     record = record_of(made)
     assert (record.body_hash, record.digest) == ("stamped", "same")
@@ -287,14 +287,16 @@ def test_a_body_that_says_the_same_brings_its_hash_and_no_news() -> None:
          [("feed_retired", {"reason": "gone"})]),
     ],
 )  # fmt: skip
-def test_what_an_operator_should_know_of(before: dict[str, Any], after: dict[str, Any], said: list[Any]) -> None:
+def test_changes_of_state_that_an_operator_should_know(
+    before: dict[str, Any], after: dict[str, Any], said: list[Any]
+) -> None:
     assert list(polling.state_changes(PollRecord(**before), PollRecord(**after))) == said
 
 
 # --- new addresses ---
 
 
-def test_a_feed_goes_where_its_entries_were_found_and_not_where_it_was_moved_back_from() -> None:
+def test_a_feed_moves_to_the_place_of_its_entries_unless_it_was_moved_back() -> None:
     found = poll(parsed=PARSED, known=3, found_at="http://b.test/")
     home = polling.new_home(found)
     assert home is not None
@@ -348,7 +350,7 @@ def test_events_of_entries() -> None:
     assert json.loads(new.data)["ingested_at"] == "2026-11-27T12:00:00.000Z"
 
 
-def test_what_a_publisher_wrote_keeps_its_shape() -> None:
+def test_fields_of_an_entry_keep_their_shape() -> None:
     parsed = ParsedEntry(
         link="http://A.test/1?utm_source=x",
         title="T",
@@ -396,7 +398,7 @@ NEW = "http://b.test/feed"
         (None, {"moved_to": "https://a.test/feed", "result": "unchanged"}, None, "https://a.test/feed"),
     ],
 )
-def test_a_feed_moves_once_that_has_held(
+def test_a_feed_moves_after_the_redirect_has_lasted(
     moving: Move | None, fields: dict[str, Any], left: Move | None, home: str | None
 ) -> None:
     moved = poll(feed=after(moving), **fields)

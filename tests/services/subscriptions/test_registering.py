@@ -59,7 +59,7 @@ def test_any_argument_can_be_split(text: str) -> None:
     assert all(split_names(text))
 
 
-def test_wishes_of_files_and_urls(tmp_path: Path) -> None:
+def test_specs_are_read_from_files_and_urls(tmp_path: Path) -> None:
     opml, text = tmp_path / "l.opml", tmp_path / "feeds"
     opml.write_text(
         '<opml><body><outline text="F"><outline title="A" xmlUrl="http://a.test/"/></outline></body></opml>'
@@ -96,7 +96,9 @@ def test_a_file_brings_its_first_feeds_without_those_that_may_not_be_dialled(tmp
         ("{tmp}/page.html", "not_a_list"),
     ],
 )
-def test_a_name_of_no_use_says_why_and_stops_no_other(name: str, code: str, tmp_path: Path) -> None:
+def test_an_unusable_argument_is_refused_with_its_reason_and_stops_no_other(
+    name: str, code: str, tmp_path: Path
+) -> None:
     (tmp_path / "empty.txt").write_text("# nothing\n")
     (tmp_path / "page.html").write_text("<html><p>no list</p></html>")
     specs, refused = read_specs([name.format(tmp=tmp_path), "http://a.test/"], (), Gate("", ""), limit=10)
@@ -142,7 +144,7 @@ WORKED = replace(FAILED, last_success_at="2026-03-01T07:00:00Z")
         (FAILED, SubscriptionSpec("feeds://a.test/feed", named=True), "https://a.test/feed"),
     ],
 )
-def test_a_given_scheme_replaces_one_that_never_worked(
+def test_a_given_scheme_replaces_a_guessed_scheme_that_never_worked(
     stores, polls: PollRecord, spec: SubscriptionSpec, url: str
 ) -> None:
     registry, frontier = stores
@@ -175,7 +177,7 @@ def test_a_bad_url_stops_no_other(stores, url: str) -> None:
     assert [each.url for each in refused] == [url]
 
 
-def test_only_what_an_operator_names_may_unfold_and_naming_it_later_does_too(stores) -> None:
+def test_only_a_named_url_may_unfold_even_if_named_later(stores) -> None:
     subscribe(stores, SubscriptionSpec("http://a.test/"))
     assert [feed.subscription.unfolds for feed in stores[0].all()] == [False]
     subscribe(stores, SubscriptionSpec("http://a.test/", named=True))
@@ -202,7 +204,7 @@ def test_a_repetition_restores_the_future_that_a_kill_took(stores) -> None:
     assert [lease.id for lease in stores[1].take(5).leases] == [f"feed:{feed_id}"]
 
 
-def test_unsubscribing_leaves_nothing_of_a_feed(stores, redis_client: redis.Redis) -> None:
+def test_unsubscribing_removes_every_key_of_a_feed(stores, redis_client: redis.Redis) -> None:
     before = set(redis_client.keys())
     (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/"))
     assert registering.unsubscribe(*stores, feed_id)
@@ -231,7 +233,7 @@ def test_a_feed_without_a_login_asks_for_none(stores) -> None:
     assert stores[0].accesses(stores[0].all()) == {}
 
 
-def test_a_resumed_feed_is_due_and_a_paused_one_is_left(stores) -> None:
+def test_a_resumed_feed_is_due_and_a_paused_feed_is_not(stores) -> None:
     registry, frontier = stores
     (feed_id,) = subscribe(stores, SubscriptionSpec("http://a.test/", fields={"paused": True}))
     (lease,) = frontier.take(5).leases
@@ -297,11 +299,11 @@ def test_polling_now_and_batches(stores) -> None:
         ("2026-03-02T07:00:00Z", None, True),
     ],
 )
-def test_a_feed_that_is_polled_anyway_does_not_rest(last, due, expected) -> None:
+def test_a_feed_that_is_due_soon_does_not_rest(last, due, expected) -> None:
     feed = Feed(Subscription("f", "http://a.test/"), PollRecord(last_fetch_at=last, next_at=due))
     assert registering.resting([feed], NOW) == ([feed] if expected else [])
 
 
-def test_a_feed_as_a_list_names_it(stores) -> None:
+def test_a_listed_feed_has_url_categories_and_title(stores) -> None:
     subscribe(stores, SubscriptionSpec("http://a.test/", ("x",), "A"))
     assert [listing.listed(feed) for feed in stores[0].all()] == [ListedFeed("http://a.test/", ("x",), "A")]

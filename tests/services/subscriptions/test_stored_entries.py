@@ -54,7 +54,7 @@ def written(lines: NdjsonFile) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("minutes", [-600, 0, 1, 60, 119, 120, 121, 200, 249, 600])
 @pytest.mark.parametrize("feed", [None, *FEEDS])
-def test_what_came_since_a_moment(
+def test_entries_since_a_moment_are_returned(
     lines: NdjsonFile, written: list[dict[str, Any]], minutes: int, feed: str | None
 ) -> None:
     since = START + timedelta(minutes=minutes)
@@ -74,7 +74,7 @@ def test_a_page_that_reads_enough_ends_early(
     assert len(all_pages(lines, START - timedelta(days=1), limit=1000)) == 3000
 
 
-def test_a_moment_late_in_a_large_day_is_found_without_reading_it(
+def test_a_late_moment_of_a_large_day_is_found_without_reading_the_whole_day(
     lines: NdjsonFile, written: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = 0
@@ -97,7 +97,7 @@ def test_a_moment_late_in_a_large_day_is_found_without_reading_it(
 @pytest.mark.parametrize(
     "place", [(-1.0, "2026-11-27"), (0.0, "x"), (1e300, "2026-11-27"), (float("nan"), "2026-11-27")]
 )
-def test_a_place_is_one_of_ours(lines: NdjsonFile, place: tuple[float, str]) -> None:
+def test_a_foreign_cursor_is_refused(lines: NdjsonFile, place: tuple[float, str]) -> None:
     with pytest.raises(Refusal, match="bad_cursor"):
         stored_entries.page(lines, START, after=place)
 
@@ -108,14 +108,14 @@ def test_a_place_within_a_line_costs_that_line(lines: NdjsonFile) -> None:
     assert [each["entry_uid"] for each in page] == [f"id-{number}" for number in range(1, 5)]
 
 
-def test_a_line_that_is_being_written_comes_with_the_next_page(lines: NdjsonFile, tmp_path: Path) -> None:
+def test_an_incomplete_line_is_returned_by_a_later_page(lines: NdjsonFile, tmp_path: Path) -> None:
     lines.append(START.date(), line(1, START))
     with (tmp_path / "entries" / "2026-11-27.ndjson").open("ab") as file:
         file.write(b'{"entry_uid":"id-2"')
     assert all_pages(lines, START) == ["id-1"]
 
 
-def test_one_entry_is_its_last_version(lines: NdjsonFile, redis_client: redis.Redis) -> None:
+def test_an_entry_is_returned_in_its_last_version(lines: NdjsonFile, redis_client: redis.Redis) -> None:
     first, second = line(1, START), line(1, START + timedelta(hours=1)) | {"title": "New"}
     lines.append(START.date(), first, line(2, START, FEEDS[1]), second)
     known = Entries(redis_client)

@@ -10,12 +10,12 @@ from feedcrawl.store.subscriptions.registry import Registry
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 
 
-def test_without_a_budget_the_store_is_not_asked() -> None:
+def test_the_store_is_not_read_without_a_budget() -> None:
     policy = CadencePolicy()
     assert Tempo(None, policy, None).policy(NOW) is policy  # type: ignore[arg-type]
 
 
-def test_the_tempo_follows_what_all_feeds_ask_for(redis_client: redis.Redis, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_tempo_follows_the_demand_of_all_feeds(redis_client: redis.Redis, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     registry = Registry(redis_client)
     tempo = Tempo(registry, CadencePolicy(fairness=0.5), 3600.0)

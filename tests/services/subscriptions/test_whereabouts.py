@@ -51,7 +51,7 @@ def test_the_task_goes_from_place_to_place() -> None:
     assert whereabouts.patch(poll("html", 200), replace(search, places=())) is None
 
 
-def test_what_was_not_found_has_failed_at_home() -> None:
+def test_a_feed_that_was_not_found_elsewhere_fails_with_its_first_result() -> None:
     ended = whereabouts.ended(poll("fetched", 200, digest="other"), Search("http_410", 410))
     there = ended.received
     assert (there.result, there.status, there.failed, there.digest, there.parsed) == ("http_410", 410, True, None, None)
