@@ -17,7 +17,7 @@ class Stats(Counter[str]):
         self[name] += count
 
 
-def test_attempts_leave_in_a_worker_that_stays_while_nothing_ends(redis_client: redis.Redis, redis_server: str) -> None:
+def test_attempts_expire_in_a_worker_while_no_task_ends(redis_client: redis.Redis, redis_server: str) -> None:
     settings = Settings()
     settings.setmodule(project, priority="project")
     settings.setdict({"REDIS_URL": redis_server}, priority="cmdline")

@@ -75,7 +75,7 @@ def int_of(text: str) -> int:
 
 @pytest.mark.parametrize("form", ["console", "json"])
 @pytest.mark.parametrize("place", ["event", "value", "exception"])
-def test_nothing_from_the_web_forges_a_line(form: str, place: str) -> None:
+def test_text_from_the_web_forges_no_log_line(form: str, place: str) -> None:
     with pytest.raises(RuntimeError) as raised:
         int_of(EVIL)
     caught = (raised.type, raised.value, raised.tb)
@@ -93,7 +93,7 @@ def test_nothing_from_the_web_forges_a_line(form: str, place: str) -> None:
 
 
 @given(st.text(), st.text(max_size=20))
-def test_values_are_one_word_each(value: str, event: str) -> None:
+def test_each_value_is_a_single_word(value: str, event: str) -> None:
     line = formatted(event, {"one": value, "two": "x"})
     assert line.isprintable()
     assert line.endswith(" two=x")
@@ -108,7 +108,7 @@ def test_objects_of_scrapy_stay_out() -> None:
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_what_a_server_says_for_terminals_is_not_said_twice(form: str) -> None:
+def test_a_message_for_terminals_is_not_logged_twice(form: str) -> None:
     assert "32m" not in formatted("Running", {"color_message": "\x1b[32mRunning"}, form)
 
 

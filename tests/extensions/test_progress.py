@@ -87,7 +87,7 @@ def test_off_a_terminal_people_get_the_table_without_colours(capsys: pytest.Capt
     "settings",
     [{"FEEDCRAWL_LOG_LEVEL": "INFO"}, {"FEEDCRAWL_LOG_FORMAT": "json"}, {"LOG_FILE": "crawl.log"}],
 )
-def test_where_the_log_is_the_record_there_is_one_closing_event(
+def test_a_log_without_a_terminal_has_a_single_closing_event(
     caplog: pytest.LogCaptureFixture, settings: dict[str, str]
 ) -> None:
     progress = progress_of(**settings)

@@ -100,7 +100,7 @@ def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, c
 
 
 @pytest.mark.parametrize(("abandoned", "unreturned"), [(0, None), (2, 2)])
-def test_a_reactor_that_stops_first_leaves_nothing_held(
+def test_a_reactor_that_stops_first_closes_all_and_reports_unreturned_leases(
     monkeypatch: pytest.MonkeyPatch, abandoned: int, unreturned: int | None
 ) -> None:
     async def main() -> None:
@@ -119,7 +119,7 @@ def test_a_reactor_that_stops_first_leaves_nothing_held(
     asyncio.run(main())
 
 
-def test_an_engine_that_stopped_leaves_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_engine_leaves_only_the_wiring_to_close(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         process = Process(monkeypatch)
         extension = Shutdown(process)

@@ -32,7 +32,7 @@ def test_a_loop_that_stands_still_ends_the_process() -> None:
     assert "re/__init__.py" in run.err or "re.py" in run.err
 
 
-def test_a_loop_that_goes_on_and_one_that_has_ended_are_let_be() -> None:
+def test_a_running_loop_and_an_ended_loop_are_left_alone() -> None:
     steps = (
         "reactor.callLater(2, stall.engine_stopped); reactor.callLater(2.1, lambda: __import__('time').sleep(1.5));"
         "reactor.callLater(2.2, reactor.stop)"
@@ -41,7 +41,7 @@ def test_a_loop_that_goes_on_and_one_that_has_ended_are_let_be() -> None:
     assert (run.code, run.out.strip()) == (0, "ended"), run.err
 
 
-def test_zero_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_of_zero_disables_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wiring, "of", lambda _: SimpleNamespace(config=SimpleNamespace(stall_sec=0)))
     with pytest.raises(NotConfigured):
         Stall.from_crawler(SimpleNamespace())

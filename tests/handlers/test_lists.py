@@ -71,7 +71,7 @@ def poll(
 
 
 @pytest.mark.parametrize(("result", "body"), [("opml", OPML), ("text", b"# mine\nhttp://b.test/ F\n")])
-def test_an_address_of_a_list_gives_way_to_its_feeds(wired: SimpleNamespace, result: str, body: bytes) -> None:
+def test_an_address_of_a_list_is_replaced_by_its_feeds(wired: SimpleNamespace, result: str, body: bytes) -> None:
     ids, _ = poll(wired, result, body)
     (feed,) = wired.registry.all()
     assert [feed.id] == ids
@@ -97,7 +97,7 @@ def test_an_address_of_a_list_gives_way_to_its_feeds(wired: SimpleNamespace, res
         ("http_404", OPML, {}, "http_404"),
     ],
 )
-def test_what_no_list_replaces_is_a_failed_poll(
+def test_a_document_without_a_list_is_a_failed_poll(
     wired: SimpleNamespace, result: str, body: bytes, how: dict[str, Any], then: str
 ) -> None:
     assert poll(wired, result, body, **how) == ([], then)

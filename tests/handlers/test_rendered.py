@@ -91,7 +91,7 @@ def test_a_rendering_that_fails(reason: str, code: str, expected: str, monkeypat
     assert f"{reason}: why" in found.detail
 
 
-def test_the_plain_article_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_rendering_keeps_the_plain_article(monkeypatch: pytest.MonkeyPatch) -> None:
     for shown in ("FAIL_EMPTY", RenderFailed("render_timeout", "why")):
         found = played(TEXT, shown, monkeypatch)
         assert (found.status, found.extraction, found.rendered) == ("success", TEXT, False)

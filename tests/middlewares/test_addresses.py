@@ -52,7 +52,7 @@ def test_a_bad_rule_stops_the_start(settings: dict[str, str]) -> None:
         middleware(**settings)
 
 
-def test_all_refusals_are_counted_and_nothing_else() -> None:
+def test_only_refusals_are_counted() -> None:
     crawler = get_crawler()
     guard = AddressMiddleware.from_crawler(crawler)
     for exception in (AddressRefused("by the resolver"), CannotResolveHostError("no such name"), AddressRefused("x")):

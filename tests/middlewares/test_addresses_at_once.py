@@ -33,7 +33,7 @@ def guard() -> AddressMiddleware:
     st.sampled_from(AUTHORITIES) | st.from_regex(r"[axn.0-9-]{1,12}(:[0-9]{1,5})?", fullmatch=True),
     st.text(st.characters(min_codepoint=9, max_codepoint=255), max_size=20),
 )
-def test_what_is_remembered_of_a_host_is_what_the_whole_url_says(
+def test_the_cached_verdict_of_a_host_equals_that_of_the_whole_url(
     guard: AddressMiddleware, scheme: str, authority: str, path: str
 ) -> None:
     try:

@@ -50,7 +50,7 @@ def process(host: Any, *, probe: bool = True, **meta: Any) -> Request:
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 401, 404, 405, 429, 500, 501])
-def test_any_answer_but_a_site_wide_failure_lets_the_task_go(status: int) -> None:
+def test_a_probe_without_a_site_wide_failure_lets_the_task_continue(status: int) -> None:
     host = Host(status)
     process(host)
     (probe,) = host.asked

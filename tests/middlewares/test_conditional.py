@@ -18,7 +18,7 @@ def test_validators_become_headers_as_they_were_received() -> None:
     }
 
 
-def test_without_validators_nothing_is_asked_conditionally() -> None:
+def test_a_request_without_validators_is_unconditional() -> None:
     for meta in ({}, {"validators": None}, {"validators": Validators()}):
         assert sent(Request("http://a.test/", meta=meta)) == {}
 

@@ -53,18 +53,18 @@ def test_a_page_comes_as_text(coding: str | None, body: bytes) -> None:
     assert "Content-Encoding" not in response.headers
 
 
-def test_the_kind_of_response_follows_from_what_was_inside() -> None:
+def test_the_response_class_follows_from_the_decoded_body() -> None:
     body = gzip.compress(b"<?xml version='1.0'?><urlset/>")
     assert isinstance(decoded(body, None, content_type="text/xml"), XmlResponse)
 
 
 @pytest.mark.parametrize("coding", [None, "gzip", "identity", "br"])
-def test_plain_text_passes_as_it_is(coding: str | None) -> None:
+def test_plain_text_passes_unchanged(coding: str | None) -> None:
     assert decoded(PAGE, coding).body == PAGE
 
 
 @pytest.mark.parametrize("how", [{"method": "HEAD"}, {"status": 304}, {"status": 204}])
-def test_no_body_no_matter(how: dict[str, Any]) -> None:
+def test_a_response_without_a_body_passes(how: dict[str, Any]) -> None:
     assert decoded(b"", "gzip", **how).body == b""
 
 
@@ -111,7 +111,7 @@ def test_a_complete_document_is_read_though_its_transfer_was_not(body: bytes, co
 
 
 @pytest.mark.parametrize(("body", "coding"), [(WHOLE[:-8], None), (ZIPPED[:-20], "gzip"), (b"", None), (b"x", "exi")])
-def test_what_is_incomplete_is_data_loss(body: bytes, coding: str | None) -> None:
+def test_an_incomplete_body_is_data_loss(body: bytes, coding: str | None) -> None:
     with pytest.raises(ResponseDataLossError):
         transferred(body, coding)
 
@@ -148,7 +148,7 @@ def test_the_body_of_an_error_never_hides_the_status(status: int, coding: str, b
     assert (response.status, response.body) == (status, expected)
 
 
-def test_what_can_be_decoded_is_said_unless_the_request_says() -> None:
+def test_accept_encoding_is_sent_unless_the_request_sets_it() -> None:
     middleware = DecodingMiddleware.from_crawler(get_crawler())
     plain, own = Request("http://a.org/"), Request("http://a.org/", headers={"Accept-Encoding": "identity"})
     middleware.process_request(plain)
@@ -178,13 +178,13 @@ def test_decoded_bytes_are_counted() -> None:
         ("br", brotli.compress(bytes(2 << 20)), bytes(40_000)),
     ],
 )
-def test_of_what_is_read_to_a_length_the_rest_is_cut(coding: str | None, body: bytes, first: bytes) -> None:
+def test_a_body_is_cut_after_the_requested_first_bytes(coding: str | None, body: bytes, first: bytes) -> None:
     assert decoded(body, coding, meta={"first_bytes": 40_000, "download_maxsize": 0}).body == first
 
 
 @pytest.mark.parametrize("label", ["punycode", "idna", "undefined", "rot13", "unicode_escape", "utf-7"])
 @pytest.mark.parametrize("coding", [None, "gzip"])
-def test_a_spider_that_reads_text_gets_no_codec_that_is_no_encoding(label: str, coding: str | None) -> None:
+def test_a_spider_gets_no_codec_that_is_no_encoding_of_text(label: str, coding: str | None) -> None:
     for body, kind in [(PAGE, f"text/html; charset={label}"), (f"<meta charset={label}>".encode() + PAGE, "text/html")]:
         response = decoded(gzip.compress(body) if coding else body, coding, content_type=kind)
         assert response.text == body.decode()
@@ -198,7 +198,7 @@ def test_a_spider_that_reads_text_gets_no_codec_that_is_no_encoding(label: str, 
         (gzip.compress(Random(1).randbytes(20 << 10)), False),
     ],
 )
-def test_what_is_small_before_and_after_is_decoded_at_once(body: bytes, in_loop: bool, monkeypatch: Any) -> None:
+def test_a_small_body_is_decoded_in_the_event_loop(body: bytes, in_loop: bool, monkeypatch: Any) -> None:
     where: list[bool] = []
     decode = decoding.decode
 

@@ -46,14 +46,14 @@ def through(held: Held, meta: dict[str, Any], *yielded: Any, fails: bool = False
     return asyncio.run(collect())
 
 
-def test_a_page_ends_after_all_that_it_yielded() -> None:
+def test_a_page_ends_after_all_its_items() -> None:
     held = Held()
     assert through(held, {"lease": lease(), "signal": "ok"}, {"a": 1}, {"b": 2}) == [{"a": 1}, {"b": 2}]
     assert held.ended == [("t", "ok")]
 
 
 @pytest.mark.parametrize("kind", ["feed", "article", "sitemap"])
-def test_what_has_a_pipeline_of_its_own_ends_there(kind: str) -> None:
+def test_a_task_that_has_a_pipeline_ends_there(kind: str) -> None:
     held = Held()
     through(held, {"lease": lease(kind)}, {"a": 1})
     assert held.ended == []
@@ -66,19 +66,19 @@ def test_a_callback_that_fails_ends_nothing() -> None:
     assert held.ended == []
 
 
-def test_a_lost_lease_and_a_page_without_one_end_nothing() -> None:
+def test_a_lost_lease_and_a_page_without_a_lease_end_nothing() -> None:
     lost, none = Held(holds=False), Held()
     through(lost, {"lease": lease()})
     through(none, {})
     assert lost.ended == none.ended == []
 
 
-def test_a_store_that_is_away_is_the_callbacks_error() -> None:
+def test_an_unreachable_store_is_an_error_of_the_callback() -> None:
     with pytest.raises(StoreUnavailable):
         through(Held(away=True), {"lease": lease()})
 
 
-def test_what_copies_the_meta_is_a_new_task() -> None:
+def test_a_request_that_copies_the_meta_is_a_new_task() -> None:
     held, meta = Held(), {"lease": lease(), "colour": "blue"}
     (copy,) = through(held, meta, Request(URL + "2", meta=meta))
     assert copy.meta == {"colour": "blue"}

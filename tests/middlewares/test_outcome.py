@@ -29,7 +29,7 @@ def test_leased_requests_are_judged_and_go_on() -> None:
     assert judge.judged == [503, error]
 
 
-def test_what_a_hub_delivered_says_nothing_of_the_host() -> None:
+def test_a_delivery_gives_no_signal_for_its_host() -> None:
     judge = Judge()
     response = Response(URL)
     assert (
@@ -38,7 +38,7 @@ def test_what_a_hub_delivered_says_nothing_of_the_host() -> None:
     assert judge.judged == []
 
 
-def test_requests_without_a_lease_are_nobodys_task() -> None:
+def test_requests_without_a_lease_are_not_judged() -> None:
     judge = Judge()
     middleware = OutcomeMiddleware(judge)
     response = Response(URL)

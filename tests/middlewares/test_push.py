@@ -6,7 +6,7 @@ from feedcrawl.store.push.websub import Delivery, HubState
 URL = "http://a.test/feed"
 
 
-def test_a_delivery_is_the_answer_byte_for_byte() -> None:
+def test_a_delivery_is_the_response_byte_for_byte() -> None:
     pushed = HubState(None, Delivery("application/atom+xml", b"\xff\x00<feed/>"), 1)
     answer = PushMiddleware().process_request(Request(URL, meta={"delivery": pushed}))
     assert answer is not None
@@ -14,6 +14,6 @@ def test_a_delivery_is_the_answer_byte_for_byte() -> None:
     assert answer.headers["Content-Type"] == b"application/atom+xml"
 
 
-def test_what_was_not_delivered_is_asked() -> None:
+def test_a_feed_without_a_delivery_is_requested() -> None:
     assert PushMiddleware().process_request(Request(URL)) is None
     assert PushMiddleware().process_request(Request(URL, meta={"delivery": HubState(None, None, 0)})) is None

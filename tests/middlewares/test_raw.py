@@ -88,7 +88,7 @@ def record_types(directory):
     return found
 
 
-def test_a_response_is_on_disk_before_it_is_parsed_and_still_encoded(origin, crawl, store, tmp_path):
+def test_a_response_is_on_disk_still_encoded_before_it_is_parsed(origin, crawl, store, tmp_path):
     url = origin.site().serve("/feed", document(FEED, etag='"1"', codings="gzip"))
     (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
     assert told["on_disk"]
@@ -104,7 +104,7 @@ def test_a_response_is_on_disk_before_it_is_parsed_and_still_encoded(origin, cra
     assert record_types(tmp_path) == ["warcinfo", "response", "request"]
 
 
-def test_large_bodies_too(origin, crawl, store):
+def test_large_bodies_are_archived(origin, crawl, store):
     body = os.urandom(300_000)
     url = origin.site().serve("/page", document(body, content_type="text/html"))
     (told,) = crawl((url, {"raw": {"uid": "0123456789abcdef"}}))
@@ -141,7 +141,7 @@ def test_an_unchanged_body_is_written_once(store):
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-def test_what_came_of_a_body_that_broke_off_is_kept_and_marked(origin, crawl, store, chunked):
+def test_the_received_part_of_a_broken_body_is_kept_and_marked(origin, crawl, store, chunked):
     url = origin.site().serve("/feed", document(b"x" * 5000, cut_bytes=2000, chunked=chunked))
     (told,) = crawl((url, {"raw": {"feed_id": "f"}}), DOWNLOAD_FAIL_ON_DATALOSS=False)
     assert told["flags"] == ["dataloss"]
@@ -150,7 +150,7 @@ def test_what_came_of_a_body_that_broke_off_is_kept_and_marked(origin, crawl, st
     assert store.read(ref) == b"x" * 2000
 
 
-def test_a_body_that_broke_off_fails_where_scrapy_says_so(origin, crawl, tmp_path):
+def test_a_broken_body_fails_where_scrapy_is_configured_so(origin, crawl, tmp_path):
     url = origin.site().serve("/feed", document(b"x" * 5000, cut_bytes=2000))
     assert [told["error"] for told in crawl((url, {"raw": {"feed_id": "f"}}))] == ["ResponseDataLossError"]
     assert record_types(tmp_path) == []
@@ -162,20 +162,20 @@ def test_a_body_that_ends_with_its_connection_is_whole(origin, crawl, store):
     assert store.find(told["fetch_id"]).truncated is None
 
 
-def test_without_a_disk_nothing_is_parsed(origin, crawl, tmp_path):
+def test_no_response_is_parsed_if_the_disk_fails(origin, crawl, tmp_path):
     (tmp_path / "raw").write_text("no directory")
     url = origin.site().serve("/feed", document(FEED))
     assert [told["error"] for told in crawl((url, {"raw": {"feed_id": "f"}}))] == ["DiskUnavailable"]
 
 
-def test_it_can_be_turned_off(origin, crawl, tmp_path):
+def test_the_raw_archive_can_be_disabled(origin, crawl, tmp_path):
     url = origin.site().serve("/feed", document(FEED))
     (told,) = crawl((url, {"raw": {"feed_id": "f"}}), FEEDCRAWL_RAW=False)
     assert (told["status"], told["ref"]) == (200, None)
     assert not (tmp_path / "raw").exists()
 
 
-def test_turned_off_it_is_not_configured():
+def test_a_disabled_archive_is_not_configured():
     with pytest.raises(NotConfigured):
         RawCaptureMiddleware.from_crawler(get_crawler(Spider, {"FEEDCRAWL_RAW": "0"}))
 
@@ -218,7 +218,7 @@ def test_a_disk_that_fails_fails_the_request(size):
     assert "raw_ref" not in request.meta
 
 
-def test_what_is_taken_from_scrapys_objects():
+def test_an_exchange_is_made_of_request_and_response():
     previous = Captured(str(UUID(int=2)), "http://a.test/", AT, "sha256:0")
     meta = {"raw": {"uid": "u", "previous": previous.as_json()}, "fetch_id": str(UUID(int=1))}
     meta["private"] = frozenset({b"x-token"})

@@ -33,7 +33,7 @@ def answered(request: Request, location: str | bytes | None, status: int = 302, 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_followed_with_all_it_had(status: int, method: str) -> None:
+def test_a_redirect_is_followed_with_the_attributes_of_its_request(status: int, method: str) -> None:
     request = Request(
         "http://a.org/x",
         method=method,
@@ -64,7 +64,7 @@ def test_only_safe_headers_reach_another_origin(location: str) -> None:
     assert not followed.cookies
 
 
-def test_the_way_so_far_grows() -> None:
+def test_the_list_of_redirects_grows_to_its_limit() -> None:
     request = Request("http://a.org/0")
     for number in range(1, 6):
         request = answered(request, f"/{number}", 300 + number % 3 + 1)
@@ -120,14 +120,14 @@ def test_the_slot_of_the_first_host_is_left_behind() -> None:
 
 
 @pytest.mark.parametrize("status", [200, 201, 300, 304, 305, 306, 404, 503])
-def test_other_answers_pass(status: int) -> None:
+def test_other_statuses_pass(status: int) -> None:
     assert answered(Request("http://a.org/x"), "/y", status).status == status
 
 
 @pytest.mark.parametrize(
     "meta", [{"dont_redirect": True}, {"handle_httpstatus_all": True}, {"handle_httpstatus_list": [302, 404]}]
 )
-def test_kept_where_the_request_wants_it(meta: dict[str, Any]) -> None:
+def test_a_redirect_is_returned_where_the_request_handles_it(meta: dict[str, Any]) -> None:
     assert answered(Request("http://a.org/x", meta=meta), "/y").status == 302
 
 
@@ -147,7 +147,7 @@ def cookie_of(request: Request) -> str | None:
     return sent.decode() if sent else None
 
 
-def test_cookies_are_kept_for_one_chain() -> None:
+def test_cookies_are_kept_for_a_single_chain() -> None:
     first = cooked(Request("http://a.org/x"), "/x", "seen=1; Path=/")
     assert (first.url, cookie_of(first)) == ("http://a.org/x", "seen=1")
     second = cooked(first, "/y", "more=2; Path=/")
@@ -174,13 +174,13 @@ def test_cookies_go_where_they_are_for(location: str, cookie: str, sent: str | N
     assert cookie_of(cooked(Request("http://a.org/x"), location, cookie)) == sent
 
 
-def test_a_cookie_of_the_operator_stays_as_it_is() -> None:
+def test_a_configured_cookie_is_not_replaced() -> None:
     followed = cooked(Request("http://a.org/x", headers={"Cookie": "own=1"}), "/y", "a=1")
     assert cookie_of(followed) == "own=1"
     assert cookie_of(cooked(followed, "http://b.org/", "a=1")) is None
 
 
-def test_a_loop_that_wants_cookies_says_so() -> None:
+def test_a_loop_that_sets_cookies_is_refused_with_a_hint() -> None:
     with pytest.raises(RedirectRefused) as caught:
         cooked(Request("http://a.org/x"), "/x", "a=1; Domain=b.org")
     assert caught.value.reason == "redirect_loop"
@@ -223,7 +223,7 @@ def test_a_lease_carries_the_cookies_of_a_chain_to_the_next_host_and_back() -> N
     assert sent == [None, None, None, "a=1; w=1", "a=2", "b=1"]
 
 
-def test_what_a_lease_carries_is_bounded() -> None:
+def test_the_cookies_of_a_lease_are_bounded() -> None:
     few, long = [f"c{number}=1" for number in range(50)], ["a=1", f"b={'x' * 5000}"]
     for cookies, count in ((few, 20), (long, 1)):
         with pytest.raises(HopElsewhere) as caught:

@@ -106,7 +106,7 @@ def test_rules_are_those_of_our_name(world: World, path: str, refused: type[Exce
     assert [request.url for request in world.asked] == ["https://a.test/robots.txt"]
 
 
-def test_it_is_asked_once_for_the_fleet_and_a_day(world: World) -> None:
+def test_a_robots_txt_is_requested_once_a_day_for_the_fleet(world: World) -> None:
     first, second = world.worker(), world.worker()
     for ask in (first, second, first):
         assert ask() is None
@@ -118,7 +118,7 @@ def test_it_is_asked_once_for_the_fleet_and_a_day(world: World) -> None:
     assert len(world.asked) == 2
 
 
-def test_it_is_asked_once_however_many_wait(world: World) -> None:
+def test_a_robots_txt_is_requested_once_however_many_pages_wait(world: World) -> None:
     middleware = RobotsMiddleware(RobotsGate(world), world.leases)
 
     async def main() -> None:
@@ -140,12 +140,12 @@ def test_each_origin_has_its_own(world: World) -> None:
     ]
 
 
-def test_subscriptions_do_not_ask(world: World) -> None:
+def test_a_request_with_dont_obey_robotstxt_is_not_checked(world: World) -> None:
     assert world.worker()("https://a.test/ours", dont_obey_robotstxt=True) is None
     assert world.asked == []
 
 
-def test_the_request_for_it_is_light_and_free(world: World) -> None:
+def test_the_request_for_a_robots_txt_has_a_short_timeout_and_no_check(world: World) -> None:
     world.worker()()
     meta = world.asked[0].meta
     assert meta["dont_obey_robotstxt"]
@@ -156,14 +156,14 @@ def test_the_request_for_it_is_light_and_free(world: World) -> None:
 @pytest.mark.parametrize(
     "answer", [404, 403, 401, 410, 304, RedirectRefused("too_many_redirects", ""), AddressRefused("refused")]
 )
-def test_none_allows_all(world: World, answer: int | Exception) -> None:
+def test_a_missing_robots_txt_allows_all(world: World, answer: int | Exception) -> None:
     world.answer = answer
     assert world.worker()("https://a.test/ours") is None
 
 
 @pytest.mark.parametrize("choice", ["allow", "disallow"])
 @pytest.mark.parametrize("answer", [500, 503, 429, net.DNSLookupError(), net.ConnectionLost()], ids=str)
-def test_one_that_fails_makes_pages_wait_and_then_the_choice_holds(
+def test_a_failing_robots_txt_makes_pages_wait_and_then_follows_the_setting(
     world: World, answer: int | Exception, choice: str
 ) -> None:
     world.config.robots_on_error, world.answer = choice, answer
@@ -187,7 +187,9 @@ def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[tuple[str, dict
     return [(each.levelname, {name: vars(each)[name] for name in names if name in vars(each)}) for each in found]
 
 
-def test_one_that_fails_is_said_with_its_host_reason_and_time(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_robots_txt_is_logged_with_host_reason_and_time(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     world.answer = 503
     ask = world.worker()
@@ -207,14 +209,14 @@ def test_one_that_fails_is_said_with_its_host_reason_and_time(world: World, capl
     assert world.stats.get_value(WAITING) == 0
 
 
-def test_a_robots_txt_that_cannot_be_had_is_none_and_no_warning(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreachable_robots_txt_allows_all_without_a_warning(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     world.answer = AddressRefused("refused")
     assert world.worker()() is None
     assert logged(caplog, "robots_failed") == [("INFO", {"host": "a.test", "reason": "address_refused"})]
 
 
-def test_one_that_failed_is_requested_at_once_when_its_host_answers_again(world: World) -> None:
+def test_a_failed_robots_txt_is_requested_at_once_when_its_host_responds(world: World) -> None:
     gate = RobotsGate(world)
     middleware = RobotsMiddleware(gate, world.leases)
 
@@ -246,7 +248,7 @@ def test_a_grace_is_counted_across_workers(world: World) -> None:
     assert world.worker()() is None
 
 
-def test_a_long_crawl_delay_is_learnt_before_the_page_is_asked(world: World) -> None:
+def test_a_long_crawl_delay_is_learnt_before_the_page_is_requested(world: World) -> None:
     world.answer = b"User-agent: *\nCrawl-delay: 7\n"
     ask = world.worker()
     lease = Lease(Task("t", "article", URL, "a.test"), History(), "1-x")
@@ -275,7 +277,7 @@ def test_refusals_are_counted(world: World) -> None:
     assert world.stats.get_stats() == {"feedcrawl/robots_fetched": 1, "feedcrawl/robots_blocked": 2}
 
 
-def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
+def test_a_request_for_a_robots_txt_takes_the_turn_of_the_page(world: World) -> None:
     world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
     began = time.monotonic()
@@ -286,7 +288,7 @@ def test_asking_for_it_takes_the_pages_turn(world: World) -> None:
     assert time.monotonic() - began < 0.99
 
 
-def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> None:
+def test_a_distant_next_turn_is_waited_for_in_the_frontier(world: World) -> None:
     world.frontier.pace("a.test", delay_sec=5)
     world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
@@ -295,7 +297,7 @@ def test_a_next_turn_that_is_far_is_waited_for_in_the_frontier(world: World) -> 
     assert time.monotonic() - began < 4
 
 
-def test_who_has_no_turn_waits_for_one(world: World) -> None:
+def test_a_check_without_a_turn_waits_for_a_turn(world: World) -> None:
     world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
     gate = RobotsGate(world)
@@ -315,7 +317,7 @@ def test_who_has_no_turn_waits_for_one(world: World) -> None:
     assert world.frontier.host("a.test").busy == 0
 
 
-def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world: World) -> None:
+def test_a_page_whose_robots_txt_is_requested_elsewhere_gives_its_turn_back(world: World) -> None:
     """Else it would keep the slot that the other waits for."""
     world.frontier.enqueue([Task("t", "article", URL, "a.test")])
     (lease,) = world.leases.take(1, LANES).leases
@@ -331,7 +333,7 @@ def test_a_page_whose_host_is_asked_in_anothers_turn_waits_without_its_own(world
     asyncio.run(main())
 
 
-def test_a_long_one_is_read_off_the_loop_and_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_robots_txt_is_parsed_off_the_loop_and_stored(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.answer = RULES + b"Disallow: /ours\n" * 2000
     where: list[bool] = []
     parse = robots.parse
@@ -349,7 +351,7 @@ def test_a_long_one_is_read_off_the_loop_and_kept(world: World, monkeypatch: pyt
     assert len(world.asked) == 1
 
 
-def test_what_is_kept_is_bounded_by_its_length(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_rules_are_bounded_by_their_length(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(robots_gate, "REMEMBERED_CHARS", 2 * len(RULES))
     gate = RobotsGate(world)
     ask = RobotsMiddleware(gate, world.leases)
@@ -366,7 +368,7 @@ def test_rules_beyond_the_budget_are_logged(world: World, caplog: pytest.LogCapt
     assert (line.host, line.rules, line.first) == ("a.test", 5, "Disallow: /*x")
 
 
-def test_a_download_ends_where_no_more_of_it_counts() -> None:
+def test_a_download_stops_after_the_requested_first_bytes() -> None:
     request = Request("https://a.test/robots.txt", meta={"first_bytes": 100})
     stop_at_first_bytes(b"x" * 99, request)
     stop_at_first_bytes(b"x" * 500, Request(URL))

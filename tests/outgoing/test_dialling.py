@@ -129,7 +129,7 @@ def test_the_next_address_is_tried(proxy: Proxy) -> None:
     assert [target.rpartition(":")[0] for _, target in proxy.asked] == ["127.9.9.9", "127.0.0.1"]
 
 
-def test_socks_4_is_not_asked_for_addresses_that_it_lacks(proxy: Proxy) -> None:
+def test_a_socks_4_proxy_gets_no_ipv6_address(proxy: Proxy) -> None:
     with pytest.raises(TunnelFailed) as failed:
         through(named(proxy, "socks4"), ("::1",))
     assert (failed.value.reason, proxy.asked) == ("unreachable", [])
@@ -163,7 +163,7 @@ def test_a_tunnel_that_does_not_open_in_time_is_the_targets_failure(
 
 
 @pytest.mark.parametrize("reply", [b"SSH-2.0\r\n\r\n", b"HTTP/1.1\r\n\r\n", b"x" * 20_000])
-def test_what_is_no_http_proxy(reply: bytes) -> None:
+def test_a_server_that_is_no_http_proxy_fails(reply: bytes) -> None:
     async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(reply)
         await silent(reader, writer)

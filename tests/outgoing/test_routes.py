@@ -68,7 +68,7 @@ def test_the_source_of_a_request_is_that_of_its_site_or_named() -> None:
     assert made.routes.source_of(None, "https://c.example/") is None
 
 
-def test_a_proxy_that_fails_is_left_out_until_it_is_probed() -> None:
+def test_a_failing_proxy_is_left_out_until_its_probe() -> None:
     proxies = ("http://127.0.0.1:1001", "socks5://127.0.0.1:1002")
     made = Made(source(proxies=proxies), FEEDCRAWL_CIRCUIT_FAILURES="2")
     down = RouteFailed("proxy_failed", "no connection")
@@ -83,7 +83,7 @@ def test_a_proxy_that_fails_is_left_out_until_it_is_probed() -> None:
     assert {made.left_by("a", f"host-{number}") for number in range(4)} == set(proxies)  # a success closes it
 
 
-def test_while_all_are_down_nothing_is_tried_but_one_probe() -> None:
+def test_only_a_probe_is_tried_while_all_proxies_are_down() -> None:
     made = Made(source(proxies=("http://127.0.0.1:1001",)), FEEDCRAWL_CIRCUIT_FAILURES="1")
     made.fails("a", "x", RouteFailed("proxy_failed", "no connection"))
     with pytest.raises(RouteFailed, match=r"http://127\.0\.0\.1:1001 failed; next try in 30 s") as failed:
@@ -95,7 +95,7 @@ def test_while_all_are_down_nothing_is_tried_but_one_probe() -> None:
     assert made.left_by("a", "y") == "http://127.0.0.1:1001"
 
 
-def test_requests_that_were_under_way_when_a_circuit_opened_do_not_lengthen_its_wait() -> None:
+def test_requests_under_way_when_a_circuit_opens_do_not_lengthen_its_wait() -> None:
     made = Made(source(proxies=("http://127.0.0.1:1001",)), FEEDCRAWL_CIRCUIT_FAILURES="1")
     down = RouteFailed("proxy_failed", "no connection")
 
@@ -113,7 +113,7 @@ def test_requests_that_were_under_way_when_a_circuit_opened_do_not_lengthen_its_
 @pytest.mark.parametrize(
     "error", [TunnelFailed("refused", "by the host"), RouteFailed("proxy_refused", "403"), ValueError("ours")]
 )
-def test_what_is_not_the_proxys_failure_opens_no_circuit(error: Exception) -> None:
+def test_a_failure_beyond_the_proxy_opens_no_circuit(error: Exception) -> None:
     made = Made(source(proxies=("http://127.0.0.1:1001",)), FEEDCRAWL_CIRCUIT_FAILURES="1")
     made.fails("a", "x", error)
     assert made.left_by("a", "x") == "http://127.0.0.1:1001"

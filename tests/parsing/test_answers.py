@@ -82,13 +82,13 @@ def test_children_are_forked_with_all_that_they_run() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_result_arrives_as_it_was(name: str) -> None:
+def test_a_result_arrives_unchanged(name: str) -> None:
     function, document, named = CALLS[name]
     value = function(document.encode() if isinstance(document, str) else document, **named)
     assert decode(function, encode(value, 0.5)) == Done(value, 0.5)
 
 
-def test_the_table_has_each_function_that_children_are_asked_for() -> None:
+def test_the_table_has_each_function_that_children_run() -> None:
     asked = set()
     for path in Path(feedcrawl.__file__).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):

@@ -50,7 +50,7 @@ def gone(pid, within_sec=8.0):
     return False
 
 
-def test_an_answer_is_a_value_with_its_time():
+def test_a_result_is_a_value_with_its_time():
     outcome = driven(lambda pool: pool.run(json.loads, b'{"a": [1, 2]}', parse_int=str))
     assert isinstance(outcome, Done)
     assert outcome.value == {"a": ["1", "2"]}
@@ -101,7 +101,7 @@ def test_a_function_that_children_cannot_import_is_an_error_of_its_task():
     assert "only_here" in outcome.detail
 
 
-def test_what_cannot_be_sent_is_the_callers_bug():
+def test_an_argument_that_cannot_be_pickled_is_an_error_of_the_caller():
     with pytest.raises((AttributeError, TypeError)):
         driven(lambda pool: pool.run(print, threading.Lock()))
 
@@ -128,7 +128,7 @@ def test_wall_time_is_limited(expression):
     assert time.monotonic() - began < 30
 
 
-def test_memory_is_limited_as_told():
+def test_memory_is_limited_to_the_configured_bytes():
     async def work(pool):
         return [await pool.run(eval, f"len(b'x' * {mib << 20})") for mib in (10, 400, 10)]
 
@@ -160,7 +160,7 @@ def test_a_death_harms_no_other_task():
 
 @pytest.mark.parametrize("whom", ["getpid", "getppid"])  # the child, and the server that it was forked from
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_document_whose_child_is_killed_is_read_once_more(tmp_path, whom, number):
+def test_a_document_whose_child_is_killed_is_parsed_once_more(tmp_path, whom, number):
     mark = tmp_path / "killed"
     kill = (
         f"(open({str(mark)!r}, 'w'), [f() for o in [__import__('os')] for f in [lambda: o.kill(o.{whom}(), {number})]])"
@@ -197,7 +197,7 @@ def test_a_killed_fork_server_is_replaced():
     assert before != after
 
 
-def test_a_pipe_that_is_spoilt_gives_an_outcome_and_a_new_pool(monkeypatch):
+def test_a_broken_pipe_of_children_gives_an_outcome_and_a_new_pool(monkeypatch):
     monkeypatch.setattr(pools, "_STALL_SEC", 0.0)
     monkeypatch.setattr(pools, "_LOOK_SEC", 0.1)
 
@@ -260,7 +260,7 @@ def test_a_cancelled_call_is_stopped():
     assert gone(pid)
 
 
-def test_closing_lets_finish_what_can_and_answers_the_rest():
+def test_closing_finishes_quick_tasks_and_cancels_the_others():
     async def work(pool):
         await pool.run(eval, "1")
         quick = asyncio.create_task(pool.run(eval, "__import__('time').sleep(0.3)"))
@@ -307,13 +307,13 @@ def test_a_fresh_child_knows_the_parsers_alone():
     assert "feedcrawl.domain.errors" in outcome.value
 
 
-def test_the_main_module_is_as_it_was():
+def test_the_main_module_is_unchanged():
     before = dict(vars(sys.modules["__main__"]))
     asked("1")
     assert vars(sys.modules["__main__"]) == before
 
 
-def test_a_system_without_a_memory_limit_is_told(monkeypatch, caplog):
+def test_a_system_without_a_memory_limit_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(children, "MEMORY_IS_LIMITED", False)
     assert isinstance(asked("1"), Done)
     assert "no limit for the memory" in caplog.text
@@ -370,7 +370,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("how", [["program.py"], ["-m", "program"]])
-def test_children_have_what_is_preloaded_and_no_main_module(tmp_path, how):
+def test_children_have_the_preloaded_modules_and_no_main_module(tmp_path, how):
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-W", "error", *how]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
@@ -400,7 +400,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("expression", ["1", SLEEP, LOOP_IN_C])
-def test_children_end_with_a_parent_that_is_killed(expression):
+def test_children_end_with_a_killed_parent(expression):
     with subprocess.Popen([sys.executable, "-c", KILLED, expression, expression], stdout=subprocess.PIPE) as parent:
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         parent.kill()
@@ -439,7 +439,7 @@ class Parsing(scrapy.Spider):
 """
 
 
-def test_beside_a_running_reactor_first_answer_within_seconds(tmp_path):
+def test_children_start_within_seconds_beside_a_running_reactor(tmp_path):
     (tmp_path / "spider.py").write_text(SPIDER)
     command = [str(Path(sys.executable).parent / "scrapy"), "runspider", "spider.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)

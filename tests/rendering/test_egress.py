@@ -101,7 +101,7 @@ def test_a_request_passes_and_its_connection_ends() -> None:
     assert run(scene) == 0
 
 
-def test_a_tunnel_passes_whatever_goes_through_it() -> None:
+def test_a_tunnel_passes_any_bytes() -> None:
     async def scene(web: Web, _: Egress, port: int, token: str) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request(f"CONNECT cdn.page.test:{web.port}", token))
@@ -133,7 +133,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_what_the_guard_refuses_is_not_dialled(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_address_is_not_dialled(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dialled: list[object] = []
 
     async def scene(web: Web, _: Egress, port: int, token: str) -> None:
@@ -169,7 +169,7 @@ def to_port(url: str) -> str:
 
 
 @pytest.mark.parametrize("token", [None, "", "cGFnZTp4", "x"])
-def test_who_is_no_page_of_ours_gets_nowhere(token: str | None) -> None:
+def test_a_client_without_a_token_of_a_page_is_refused(token: str | None) -> None:
     async def scene(web: Web, _: Egress, port: int, __: str) -> None:
         for line in (f"GET http://page.test:{web.port}/", f"CONNECT page.test:{web.port}"):
             assert (await said(port, request(line, token))).startswith(b"HTTP/1.1 407 ")
@@ -178,7 +178,7 @@ def test_who_is_no_page_of_ours_gets_nowhere(token: str | None) -> None:
     run(scene)
 
 
-def test_a_page_that_is_done_gets_nowhere() -> None:
+def test_a_page_that_has_ended_is_refused() -> None:
     async def scene(web: Web, proxy: Egress, port: int, token: str) -> None:
         proxy.dismiss("page")
         assert (await said(port, request(f"GET http://page.test:{web.port}/", token))).startswith(b"HTTP/1.1 407 ")
@@ -191,7 +191,7 @@ def test_a_page_that_is_done_gets_nowhere() -> None:
     ("answer", "status"),
     [(b"", b"502"), (b"SSH-2.0\r\n\r\n", b"502"), (b"HTTP/1.1 103 Early\r\n\r\n" + ANSWER, b"200")],
 )
-def test_what_origins_answer(answer: bytes, status: bytes) -> None:
+def test_the_status_of_an_origin_is_passed_on(answer: bytes, status: bytes) -> None:
     async def scene(web: Web, _: Egress, port: int, token: str) -> None:
         assert (await said(port, request(f"GET http://page.test:{web.port}/", token))).split(b" ")[1] == status
 
@@ -199,7 +199,7 @@ def test_what_origins_answer(answer: bytes, status: bytes) -> None:
 
 
 @pytest.mark.parametrize("words", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\r\n\r\n", b"x" * 70_000 + b"\r\n\r\n"])
-def test_what_is_no_proxy_request(words: bytes) -> None:
+def test_a_malformed_proxy_request_is_refused(words: bytes) -> None:
     async def scene(_: Web, __: Egress, port: int, ___: str) -> None:
         assert (await said(port, words)).split(b" ")[1] in {b"400", b"502"}
 

@@ -123,7 +123,7 @@ def test_a_browser_that_has_served_enough_ends_with_its_last_page(play, monkeypa
     assert [each.ended for each in browsers] == [True, True, True]
 
 
-def test_a_browser_that_nobody_wants_ends(play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_browser_is_closed(play, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "IDLE_SEC", 0.02)
 
     async def scene(renderer: Renderer) -> None:
@@ -137,7 +137,7 @@ def test_a_browser_that_nobody_wants_ends(play, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("pages", [1, 2, 5])
-def test_no_more_pages_at_a_time_than_the_setting_says(play, monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
+def test_no_more_pages_than_configured_are_open_at_once(play, monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
     most = 0
 
     async def counted(run: Run) -> Response:
@@ -155,7 +155,7 @@ def test_no_more_pages_at_a_time_than_the_setting_says(play, monkeypatch: pytest
     assert most == pages
 
 
-def test_who_would_wait_long_is_sent_away(play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_would_wait_long_is_refused(play, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "WAITING", 3)
     found: list[object] = []
 
@@ -185,7 +185,7 @@ def test_the_hard_limit(play, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.ended for each in browsers] == [True]
 
 
-def test_a_page_whose_browser_ends_over_another_is_asked_again(play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_whose_browser_dies_for_another_page_is_rendered_again(play, monkeypatch: pytest.MonkeyPatch) -> None:
     async def dies_first(run: Run) -> Response:
         if len(Browser.made) == 1:
             run.browser.usable = False
@@ -202,7 +202,7 @@ def test_a_page_whose_browser_ends_over_another_is_asked_again(play, monkeypatch
 
 
 @pytest.mark.parametrize("to", ["http://b.org/", "chrome-error://chromewebdata/", "about:blank"])
-def test_a_page_that_went_elsewhere_is_none(play, monkeypatch: pytest.MonkeyPatch, to: str) -> None:
+def test_a_page_that_left_its_site_is_refused(play, monkeypatch: pytest.MonkeyPatch, to: str) -> None:
     async def moved(_: Run) -> Response:
         return HtmlResponse(to)
 
@@ -225,7 +225,7 @@ def test_a_missing_browser_is_looked_for_once(play, monkeypatch: pytest.MonkeyPa
     assert len(browsers) == 1
 
 
-def test_one_that_does_not_start_is_given_up_in_the_end(play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_that_does_not_start_is_given_up_in_the_end(play, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Browser, "failure", OSError("no libnss3.so"))
 
     async def scene(renderer: Renderer) -> None:
@@ -235,7 +235,7 @@ def test_one_that_does_not_start_is_given_up_in_the_end(play, monkeypatch: pytes
     play(scene)
 
 
-def test_which_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_browser_is_configured_or_found_in_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_browser(None) is None
     for name in ("google-chrome", "chromium"):
@@ -244,7 +244,7 @@ def test_which_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_browser(Path("other")) == Path("other")
 
 
-def test_playwrights_own(tmp_path: Path) -> None:
+def test_the_browser_of_playwright_is_found(tmp_path: Path) -> None:
     expected = tmp_path / "chromium-1200" / "chrome-linux64" / "chrome"
     shell = tmp_path / "chromium_headless_shell-1200" / "chrome-linux" / "headless_shell"
     assert own_browser(expected) is None

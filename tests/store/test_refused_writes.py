@@ -62,7 +62,7 @@ def state(client: redis.Redis) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_whole_or_not_at_all(
+def test_a_refused_write_is_whole_or_missing(
     frontier: Frontier, lease: Lease, redis_client: redis.Redis, refusing: str, step: str
 ) -> None:
     before, refused = state(redis_client), None

@@ -75,7 +75,7 @@ def test_series_exist_from_the_start() -> None:
             assert len(metric.labels) == bool(metric.known)
 
 
-def test_a_process_says_what_it_is_and_needs() -> None:
+def test_a_process_exports_its_version_and_resources() -> None:
     registry = CollectorRegistry()
     describe_process(registry)
     ((labels, value),) = samples(registry, "feedcrawl_build_info").items()
@@ -84,13 +84,13 @@ def test_a_process_says_what_it_is_and_needs() -> None:
         assert samples(registry, f"process_{name}")[()] > 0
 
 
-def test_every_help_says_enough_by_itself() -> None:
+def test_every_help_text_is_specific() -> None:
     assert [metric.name for metric in METRICS if len(metric.meaning.split()) < 2] == []
     meanings = [metric.meaning for metric in METRICS]
     assert len(set(meanings)) == len(meanings)
 
 
-def test_names_are_prometheus_names_and_told_once() -> None:
+def test_names_of_metrics_are_valid_and_unique() -> None:
     names = [metric.full_name for metric in METRICS]
     assert len(set(names)) == len(names)
     assert all(

@@ -43,7 +43,7 @@ def lease(token: str = "1", **payload: object) -> Lease:
     return Lease(task, History(attempts=2, again="edited"), token)
 
 
-def test_a_task_has_a_span_below_the_one_that_it_carries(seen: Traced) -> None:
+def test_the_span_of_a_task_is_a_child_of_its_traceparent(seen: Traced) -> None:
     begun = seen.tracer.begin(lease(trace=REMOTE, request_id="r-1", title="A"))
     seen.tracer.end(begun, "fetched", "stored")
     span = seen.spans["article"]
@@ -65,7 +65,7 @@ def test_a_task_has_a_span_below_the_one_that_it_carries(seen: Traced) -> None:
     assert begun.task.payload["title"] == "A"
 
 
-def test_what_carries_none_begins_a_trace_whatever_is_under_way(seen: Traced) -> None:
+def test_a_task_without_a_traceparent_begins_a_trace(seen: Traced) -> None:
     outer = seen.tracer.begin(lease("1"))
     with seen.tracer.span("parse", outer):
         inner = seen.tracer.begin(lease("2"))
@@ -75,7 +75,7 @@ def test_what_carries_none_begins_a_trace_whatever_is_under_way(seen: Traced) ->
     assert seen.spans["article"].status.description == "http_404"
 
 
-def test_steps_say_what_is_known_and_what_they_raised(seen: Traced) -> None:
+def test_steps_record_attributes_and_errors(seen: Traced) -> None:
     begun = seen.tracer.begin(lease())
 
     def fail() -> None:
@@ -97,14 +97,14 @@ def test_steps_say_what_is_known_and_what_they_raised(seen: Traced) -> None:
     assert ((task.attributes or {})["feedcrawl.end"], task.status.status_code) == ("given_back", StatusCode.UNSET)
 
 
-def test_what_is_open_at_the_end_is_sent() -> None:
+def test_open_spans_are_sent_at_the_end() -> None:
     seen = Traced()
     seen.tracer.begin(lease())
     seen.tracer.close()
     assert list(seen.spans) == ["article"]
 
 
-def test_what_is_not_sampled_is_carried_so_that_all_of_a_trace_is_or_none() -> None:
+def test_the_sampling_decision_is_carried_along() -> None:
     seen = Traced(ParentBased(ALWAYS_OFF))
     begun = seen.tracer.begin(lease())
     with seen.tracer.span("store", begun):
@@ -117,7 +117,7 @@ def test_what_is_not_sampled_is_carried_so_that_all_of_a_trace_is_or_none() -> N
     assert list(on.spans) == ["article"]
 
 
-def test_opentelemetrys_own_switch_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_switch_of_opentelemetry_disables_tracing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     tracer = Spans(exporting())
     given = lease(trace=REMOTE)
@@ -150,7 +150,7 @@ def test_log_lines_within_a_step_have_its_ids(seen: Traced) -> None:
     assert "trace_id" not in vars(made(*said))
 
 
-def test_where_it_is_off_nothing_changes() -> None:
+def test_a_disabled_tracer_changes_nothing() -> None:
     off, given = tracer_for(on=False), lease(trace=REMOTE)
     assert isinstance(off, Untraced)
     assert off.begin(given) is given
@@ -161,7 +161,7 @@ def test_where_it_is_off_nothing_changes() -> None:
     off.close()
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     monkeypatch.delitem(sys.modules, "feedcrawl.telemetry.spans", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'feedcrawl\[otel\]'"):

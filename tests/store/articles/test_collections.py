@@ -12,9 +12,7 @@ def collections(redis_client: redis.Redis) -> Collections:
     return Collections(redis_client)
 
 
-def test_a_collection_holds_what_was_attached_the_last_first(
-    collections: Collections, queue: Callable[..., Any]
-) -> None:
+def test_a_collection_lists_its_members_the_last_first(collections: Collections, queue: Callable[..., Any]) -> None:
     own = full_name("ada", DEFAULT)
     for at, media_id in ((1.0, "m1"), (2.0, "m2"), (3.0, "m1")):
         queue(collections.attach, [own], media_id, at)
@@ -23,7 +21,7 @@ def test_a_collection_holds_what_was_attached_the_last_first(
     assert collections.members(full_name("bob", DEFAULT)) == []
 
 
-def test_who_holds_an_article_is_known(collections: Collections, queue: Callable[..., Any]) -> None:
+def test_the_collections_of_an_article_are_known(collections: Collections, queue: Callable[..., Any]) -> None:
     queue(collections.attach, [full_name("ada", DEFAULT), full_name("bob", DEFAULT)], "m1", 1.0)
     assert collections.holders("m1") == {"ada/default", "bob/default"} == queue(collections.query_holders, "m1")[0]
     queue(collections.detach, [full_name("ada", DEFAULT)], "m1")

@@ -34,7 +34,7 @@ def test_content_lies_under_its_digest_and_is_written_once(contents: FileContent
     assert [each.name for each in (tmp_path / "files").iterdir()] == [NAME[:2]]
 
 
-def test_what_is_there_can_be_dropped(contents: FileContents, tmp_path: Path) -> None:
+def test_a_stored_file_can_be_dropped(contents: FileContents, tmp_path: Path) -> None:
     assert list(contents.present()) == []
     contents.keep(BODY, ".png")
     other = contents.keep(b"other", "")[1]
@@ -47,7 +47,7 @@ def test_what_is_there_can_be_dropped(contents: FileContents, tmp_path: Path) ->
     assert contents.touch(other)
 
 
-def test_a_link_in_the_way_is_refused(contents: FileContents, tmp_path: Path) -> None:
+def test_a_symbolic_link_in_the_path_is_refused(contents: FileContents, tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / NAME[:2]).symlink_to(tmp_path)
     for attempt in (lambda: contents.keep(BODY, ".png"), lambda: contents.touch(NAME)):
@@ -56,7 +56,7 @@ def test_a_link_in_the_way_is_refused(contents: FileContents, tmp_path: Path) ->
         assert refused.value.code == "symlink_refused"
 
 
-def test_what_is_known_and_who_waits_for_it(redis_client: redis.Redis) -> None:
+def test_the_state_of_a_file_and_its_waiting_articles_are_stored(redis_client: redis.Redis) -> None:
     files = Files(redis_client, life_sec=60)
     assert files.load([]) == {}
     files.save("file:a", {"status": "stored", "path": "files/aa/ä"})

@@ -29,7 +29,7 @@ def test_a_record_is_written_whole_and_lives(
     assert 0 < redis_client.ttl(KEY) <= 700
 
 
-def test_what_is_held_stays_also_when_it_changes(
+def test_a_held_record_does_not_expire_after_a_change(
     records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
 ) -> None:
     queue(records.hold, MEDIA)
@@ -38,7 +38,7 @@ def test_what_is_held_stays_also_when_it_changes(
     assert (redis_client.ttl(KEY), records.get(MEDIA.media_id)) == (-1, LATER)
 
 
-def test_what_is_there_is_held_as_it_is(
+def test_an_existing_record_is_held_unchanged(
     records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
 ) -> None:
     queue(records.write, LATER)
@@ -50,9 +50,7 @@ def article(text: str) -> dict[str, Any]:
     return {"uid": MEDIA.uid, "title": text.title(), "content_html": f"<p>{text}", "clean_text": text}
 
 
-def test_what_nobody_holds_any_more_lives_for_its_time(
-    records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis
-) -> None:
+def test_a_released_record_expires(records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis) -> None:
     queue(records.hold, LATER)
     queue(records.keep, LATER, article("é"))
     kept = KEY.replace(":media:", ":fragments:")
@@ -64,7 +62,7 @@ def test_what_nobody_holds_any_more_lives_for_its_time(
     assert (redis_client.ttl(KEY), redis_client.ttl(kept)) == (-1, -1)
 
 
-def test_an_article_is_kept_as_it_was_last_read(records: MediaRecords, queue: Callable[..., Any]) -> None:
+def test_a_held_article_is_kept_in_its_last_version(records: MediaRecords, queue: Callable[..., Any]) -> None:
     newer = replace(LATER, content_hash="cd" * 32)
     queue(records.keep, LATER, article("old"))
     assert records.get_all([MEDIA.media_id]) == [None]

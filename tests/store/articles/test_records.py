@@ -49,7 +49,7 @@ def ask(articles: Articles, redis_client: redis.Redis) -> Callable[..., Any]:
 # --- claims ---
 
 
-def test_the_first_claim_holds(articles: Articles, redis_client: redis.Redis) -> None:
+def test_the_first_claim_wins(articles: Articles, redis_client: redis.Redis) -> None:
     assert articles.claim("uid", "first") == "first"
     assert articles.claim("uid", "second") == "first"
     assert articles.claim("uid", "first") == "first"
@@ -57,12 +57,12 @@ def test_the_first_claim_holds(articles: Articles, redis_client: redis.Redis) ->
     assert 0 < redis_client.ttl("fc:{0}:claim:uid") <= INDEX_LIFE_SEC
 
 
-def test_no_claims_asked_no_question() -> None:
+def test_an_empty_list_of_claims_sends_no_command() -> None:
     knows_no_command = SimpleNamespace(register_script=str)
     assert Articles(knows_no_command, LIVES).owners([]) == {}
 
 
-def test_sightings_and_joins(articles: Articles, queue: Callable[..., None]) -> None:
+def test_urls_and_merges_of_an_article_are_stored(articles: Articles, queue: Callable[..., None]) -> None:
     assert (articles.sightings("w"), articles.target_of("l")) == (set(), None)
     for url in ("http://a.test/1", "http://a.test/2", "http://a.test/1"):
         queue(articles.sighting, "w", url)
@@ -71,7 +71,7 @@ def test_sightings_and_joins(articles: Articles, queue: Callable[..., None]) -> 
     assert articles.target_of("l") == "w"
 
 
-def test_what_has_parted_is_found_no_more(articles: Articles, queue: Callable[..., None]) -> None:
+def test_an_undone_merge_is_found_no_more(articles: Articles, queue: Callable[..., None]) -> None:
     queue(articles.merge, "l", "w")
     queue(articles.sighting, "w", "http://a.test/1")
     queue(articles.unmerge, "l")
@@ -79,7 +79,7 @@ def test_what_has_parted_is_found_no_more(articles: Articles, queue: Callable[..
     assert (articles.sightings("w"), articles.target_of("l")) == (set(), None)
 
 
-def test_what_is_known_of_an_article_is_asked_at_once(
+def test_all_facts_of_an_article_are_read_in_a_single_step(
     articles: Articles, queue: Callable[..., None], ask: Callable[..., Any]
 ) -> None:
     queue(articles.want, "asked", ["a", "b"])
@@ -94,14 +94,16 @@ def test_what_is_known_of_an_article_is_asked_at_once(
     assert ask("asked", "own")[2:] == ("h", "other")
 
 
-def test_asking_claims_only_where_it_says_so(articles: Articles, ask: Callable[..., Any]) -> None:
+def test_a_read_claims_the_uid_only_on_request(articles: Articles, ask: Callable[..., Any]) -> None:
     assert ask("first", "own", claim=False)[0] == "first"
     assert articles.owners(["own"]) == {}
     assert ask("second", "own")[0] == ask("first", "own")[0] == "second"
     assert articles.owners(["own"]) == {"own": "second"}
 
 
-def test_what_a_winner_is_asked(articles: Articles, queue: Callable[..., None], redis_client: redis.Redis) -> None:
+def test_the_state_of_a_merge_target_is_read(
+    articles: Articles, queue: Callable[..., None], redis_client: redis.Redis
+) -> None:
     queue(articles.write, "w", {"status": "success", "canonical_url": "http://a.test/w", "content_hash": "h"})
     queue(articles.categorize, "w", ["a"])
     articles.claim("w", "task")
@@ -112,7 +114,7 @@ def test_what_a_winner_is_asked(articles: Articles, queue: Callable[..., None], 
     assert not redis_client.exists(keys.articles_by_category("a"))
 
 
-def test_known_articles_get_categories_under_their_winner(
+def test_known_articles_get_categories_under_their_target(
     articles: Articles, queue: Callable[..., None], redis_client: redis.Redis
 ) -> None:
     queue(articles.write, "w", {"status": "success"})
@@ -164,7 +166,7 @@ def test_attempted_uids_leave_after_thirty_days(
         assert INDEX_LIFE_SEC - 5 < redis_client.ttl(key) <= INDEX_LIFE_SEC
 
 
-def test_all_that_is_old_leaves_at_once_however_much(
+def test_all_old_uids_are_removed_however_many(
     articles: Articles, queue: Callable[..., None], redis_client: redis.Redis
 ) -> None:
     now = time.time()
@@ -233,7 +235,7 @@ def test_the_oldest_page_goes_first(articles: Articles, redis_client: redis.Redi
     assert sum(kept) >= 8
 
 
-def test_pages_whose_time_is_over_leave_the_books(articles: Articles, redis_client: redis.Redis) -> None:
+def test_expired_pages_leave_the_index(articles: Articles, redis_client: redis.Redis) -> None:
     articles.cache_page(DIGESTS[0], "x" * 100, time.time())
     redis_client.delete(keys.webpage(DIGESTS[0]))
     redis_client.zadd(keys.PAGE_CACHE_INDEX, {DIGESTS[0]: time.time() - 61})
@@ -242,6 +244,6 @@ def test_pages_whose_time_is_over_leave_the_books(articles: Articles, redis_clie
 
 
 @pytest.mark.parametrize("lives", [Lifetimes(page_sec=0), Lifetimes(pages_bytes=0), Lifetimes(pages_bytes=3)])
-def test_no_cache_keeps_nothing(redis_client: redis.Redis, lives: Lifetimes) -> None:
+def test_a_disabled_cache_stores_no_page(redis_client: redis.Redis, lives: Lifetimes) -> None:
     Articles(redis_client, lives).cache_page(DIGESTS[0], "<p>x", time.time())
     assert redis_client.keys() == []

@@ -37,7 +37,7 @@ def meet(stories: Stories, queue: Callable[..., list[Any]]) -> Callable[..., lis
     return call
 
 
-def test_each_sees_who_came_before(meet: Callable[..., Any]) -> None:
+def test_each_article_meets_the_earlier_articles_of_its_bucket(meet: Callable[..., Any]) -> None:
     assert meet("a", "1:500:") == []
     assert meet("b", "1:600:") == [("a", "1:500:")]
     assert meet("c", "1:700:") == [("a", "1:500:"), ("b", "1:600:")]
@@ -62,7 +62,9 @@ def test_lengths_that_cannot_be_alike_are_left_out(meet: Callable[..., Any]) -> 
     assert meet("d", "1:500:", lengths=(500, 500)) == [("b", "1:500:")]
 
 
-def test_who_left_is_met_no_more(stories: Stories, queue: Callable[..., Any], meet: Callable[..., Any]) -> None:
+def test_an_article_that_left_its_bucket_is_met_no_more(
+    stories: Stories, queue: Callable[..., Any], meet: Callable[..., Any]
+) -> None:
     for uid in ("a", "b"):
         meet(uid, "1:500:")
     queue(stories.leave, TITLE, "a")
@@ -70,7 +72,7 @@ def test_who_left_is_met_no_more(stories: Stories, queue: Callable[..., Any], me
     assert [uid for uid, _ in meet("a", "1:500:")] == ["b", "c"]  # who comes again comes last
 
 
-def test_a_full_bucket_compares_nobody_new(meet: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_bucket_compares_no_new_article(meet: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BUCKET_SIZE", 3)
     for uid in ("a", "b", "c"):
         meet(uid, "1:500:")
@@ -96,7 +98,7 @@ def join(uid: str, at: float) -> dict[str, Any]:
     return {"uid": uid, "winner": "w", "at_ts": at, "why": "same_text"}
 
 
-def test_joins_are_kept_newest_first_and_forgotten(
+def test_merges_are_listed_newest_first_and_expire(
     stories: Stories, queue: Callable[..., Any], redis_client: redis.Redis
 ) -> None:
     now = time.time()

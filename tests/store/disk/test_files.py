@@ -24,9 +24,7 @@ def test_a_file_is_whole_and_private(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["write", "fsync"])
-def test_a_disk_that_fails_leaves_the_file_as_it_was(
-    tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_error_leaves_the_file_unchanged(tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     write_anew(path, [b"before"])
 
@@ -42,7 +40,7 @@ def test_a_disk_that_fails_leaves_the_file_as_it_was(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_makes_the_content_may_fail_too(tmp_path: Path) -> None:
+def test_an_error_of_the_content_leaves_no_file(tmp_path: Path) -> None:
     def chunks() -> Iterator[bytes]:
         yield b"half"
         raise KeyError("x")
@@ -52,7 +50,7 @@ def test_what_makes_the_content_may_fail_too(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_kill_leaves_the_file_as_it_was_and_what_is_swept_an_hour_later(tmp_path: Path) -> None:
+def test_a_kill_leaves_the_file_unchanged_and_its_remains_are_swept_after_an_hour(tmp_path: Path) -> None:
     write_anew(tmp_path / "file", [b"before"])
     code = """
 import os, signal, sys
@@ -74,7 +72,7 @@ write_anew(Path(sys.argv[1]) / "file", chunks())
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
+def test_only_our_temporary_files_are_swept(tmp_path: Path) -> None:
     (tmp_path / "entries").mkdir()
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
@@ -87,7 +85,7 @@ def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
     assert sweep(tmp_path / "nowhere", time.time()) == 0
 
 
-def test_what_is_written_beneath_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_beneath_a_folder_is_whole_or_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_beneath(tmp_path, "aa/file", b"a" * 100_000)
     assert (tmp_path / "aa" / "file").read_bytes() == b"a" * 100_000
     assert (tmp_path / "aa" / "file").stat().st_mode & 0o007 == 0
@@ -103,7 +101,7 @@ def test_what_is_written_beneath_is_there_whole_or_not_at_all(tmp_path: Path, mo
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["aa", "bb", "file"]
 
 
-def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     root = tmp_path / "root"
     root.mkdir()

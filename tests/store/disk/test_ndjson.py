@@ -30,7 +30,7 @@ def entries(tmp_path):
     return NdjsonFile(tmp_path / "entries")
 
 
-def test_one_line_a_record_one_file_a_day(entries, file):
+def test_each_day_has_a_file_with_a_line_per_record(entries, file):
     entries.append(DAY, {"uid": "a", "at": datetime(2026, 1, 2, tzinfo=UTC)})
     entries.append(DAY, {"uid": "b"}, {"uid": "c"})
     entries.append(DAY + timedelta(days=1), {"uid": "d"})
@@ -64,14 +64,14 @@ def test_values_in_a_line(value, line):
 
 
 @pytest.mark.parametrize(("value", "error"), [(float("nan"), ValueError), (b"bytes", TypeError), ({1}, TypeError)])
-def test_what_has_no_form_in_json_is_a_bug_and_writes_nothing(entries, file, value, error):
+def test_a_value_without_a_json_form_is_a_bug_and_writes_nothing(entries, file, value, error):
     with pytest.raises(error):
         entries.append(DAY, {"v": "good"}, {"v": value})
     assert not file.exists()
 
 
 @given(st.dictionaries(st.text(), st.recursive(st.text() | st.integers() | st.none(), st.lists, max_leaves=4)))
-def test_a_line_is_one_line_and_read_back(record):
+def test_a_record_is_a_single_line_and_read_back(record):
     line = json_line(record)
     assert len(line.decode().splitlines()) == 1
     assert json.loads(line) == record
@@ -87,7 +87,7 @@ def test_a_torn_last_line_costs_itself_alone(entries, file, torn):
     assert file.read_bytes() == b'{"uid":"a"}\n{"uid":"b"}\n'
 
 
-def test_a_file_of_one_torn_line_begins_anew(entries, file):
+def test_a_file_with_only_a_torn_line_begins_anew(entries, file):
     file.parent.mkdir()
     file.write_bytes(b'{"uid":"a"')
     entries.append(DAY, {"uid": "b"})
@@ -128,7 +128,7 @@ for number in range(200):
 """
 
 
-def test_processes_append_to_one_file(entries, file):
+def test_processes_append_to_the_same_file(entries, file):
     command = [sys.executable, "-c", APPEND_MANY, str(file.parent)]
     writers = [subprocess.Popen([*command, name]) for name in "abc"]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
@@ -160,7 +160,7 @@ def pipe(tmp_path):
         (pipe, "not_a_file"),
     ],
 )
-def test_what_somebody_planted_is_refused(entries, tmp_path, planted, reason):
+def test_planted_links_and_devices_are_refused(entries, tmp_path, planted, reason):
     planted(tmp_path)
     for use in (lambda: entries.append(DAY, {"uid": "a"}), lambda: list(entries.read(DAY))):
         with pytest.raises(DiskUnavailable) as caught:
@@ -195,7 +195,7 @@ def test_names_that_lead_out_are_refused(tmp_path, name):
         (OSError("no number"), "unknown"),
     ],
 )
-def test_errors_of_the_disk_have_one_name(error, reason):
+def test_errors_of_the_disk_become_disk_unavailable(error, reason):
     with pytest.raises(DiskUnavailable) as caught, map_disk_errors(Path("data/x")):
         raise error
     assert (caught.value.path, caught.value.reason) == (Path("data/x"), reason)

@@ -77,7 +77,7 @@ def test_bytes_come_back_exactly(store):
     assert store.read(ref, "request") == b"GET /feed HTTP/1.1\r\nHost: a.test:8080\r\nUser-Agent: feedcrawl\r\n\r\n"
 
 
-def test_a_reference_says_all(store, directory):
+def test_a_reference_has_every_field_of_the_capture(store, directory):
     given = exchange(feed_id=None, uid="0123456789abcdef")
     ref = store.append(given)
     (path,) = files(directory)
@@ -157,7 +157,7 @@ def test_an_unchanged_body_is_written_once_and_read_from_there(store):
     assert store.record(third)["body_sha256"] == hashlib.sha256(FEED).hexdigest()
 
 
-def test_a_304_keeps_the_capture_it_stands_on(store):
+def test_a_304_names_the_capture_of_its_body(store):
     first = store.append(exchange())
     second = store.append(exchange(status=304, body=b"", previous=source(first)))
     assert second.source == first.source
@@ -170,14 +170,14 @@ def test_a_304_never_stands_on_an_error(store, status, stands):
     assert bool(store.append(exchange(status=status)).source) is stands
 
 
-def test_a_truncated_body_stands_for_nothing_else(store):
+def test_a_truncated_body_is_no_source_of_later_captures(store):
     ref = store.append(exchange(body=FEED[:100], truncated="length"))
     assert ref.source is None
     assert ref.truncated == "length"
     assert store.read(ref) == FEED[:100]
 
 
-def test_an_unchanged_body_whose_capture_is_gone_says_so(store, directory):
+def test_an_unchanged_body_whose_first_capture_is_missing_is_an_error(store, directory):
     first = store.append(exchange())
     second = store.append(exchange(previous=source(first), fetched_at=AT + timedelta(days=1)))
     for path in (directory / "2026-11-27").iterdir():
@@ -241,7 +241,7 @@ def test_the_record_of_a_fetch(store):
 
 
 @pytest.mark.parametrize("declared", [b"", b"-1", b"2000, 2000", b"1e3", "٣".encode(), b"9" * 400])
-def test_a_length_that_is_no_number_is_unknown(store, declared):
+def test_a_malformed_content_length_is_unknown(store, declared):
     ref = store.append(exchange(response_headers=[(b"Content-Length", declared)]))
     assert store.record(ref)["content_length"] is None
 
@@ -271,7 +271,7 @@ def test_each_run_has_a_file_of_its_own(directory):
     assert [kinds(path) for path in files(directory)] == [["warcinfo", "response", "request"]] * 3
 
 
-def test_a_store_that_wrote_nothing_leaves_nothing(directory):
+def test_a_store_without_a_write_creates_no_folder(directory):
     RawStore(directory, software="x").close()
     assert not directory.exists()
 
@@ -360,7 +360,7 @@ def test_a_link_that_somebody_planted_is_refused(store, directory, tmp_path):
     assert store.find(str(uuid4())) is None
 
 
-def test_large_bodies_are_written_by_a_thread_small_ones_at_once(store, monkeypatch):
+def test_large_bodies_are_written_by_a_thread_and_small_bodies_at_once(store, monkeypatch):
     writers, append = {}, store.append
 
     def written(each):
@@ -383,7 +383,7 @@ def test_a_failure_is_in_the_future(store, size):
         assert isinstance(future.exception(10), DiskUnavailable)
 
 
-def test_closing_writes_what_is_in_hand(store, directory):
+def test_closing_writes_all_pending_exchanges(store, directory):
     futures = [store.append_async(exchange(body=os.urandom(200_000))) for _ in range(5)]
     store.close()
     store.close()
@@ -424,7 +424,7 @@ while True:
 """
 
 
-def test_what_was_acknowledged_survives_kill_9(directory, store):
+def test_acknowledged_exchanges_survive_kill_9(directory, store):
     with subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(directory)], stdout=subprocess.PIPE) as writer:
         acknowledged = [writer.stdout.readline().decode().strip() for _ in range(50)]
         writer.send_signal(signal.SIGKILL)
@@ -435,7 +435,7 @@ def test_what_was_acknowledged_survives_kill_9(directory, store):
     assert all(store.read(refs[fetch_id]) == b"body" * 5000 for fetch_id in acknowledged)
 
 
-def test_a_torn_tail_spoils_nothing_else(store, directory):
+def test_a_torn_tail_damages_no_other_record(store, directory):
     refs = [store.append(exchange()) for _ in range(3)]
     (path,), (index,) = files(directory), files(directory, ".ndjson")
     store.close()
@@ -448,7 +448,7 @@ def test_a_torn_tail_spoils_nothing_else(store, directory):
         assert {one.fetch_id for one in after.refs()} == {one.fetch_id for one in (*refs[:2], ref)}
 
 
-def test_a_file_is_read_while_it_grows(store, directory):
+def test_a_file_is_readable_while_it_grows(store, directory):
     for number in range(5):
         store.append(exchange())
         assert len(kinds(files(directory)[0])) == 1 + 2 * (number + 1)

@@ -58,7 +58,7 @@ def test_steps(circuit, signal, expected):
     assert step(circuit, signal, 100_000) == expected
 
 
-def test_five_failures_in_a_row_open_it_and_an_answer_between_them_starts_anew():
+def test_five_failures_in_a_row_open_a_circuit_and_a_success_starts_anew():
     assert run(CLOSED, *["site"] * 4).state == "closed"
     assert run(CLOSED, "site", "soft", "throttled", "site", "soft", "site").state == "open"
     assert run(CLOSED, *["site"] * 4, "ok", *["site"] * 4).state == "closed"
@@ -74,13 +74,13 @@ def test_the_waits_of_an_outage():
     assert run(circuit, "ok", *["site"] * 5).until_ms == 30_000, "it was forgotten"
 
 
-def test_its_figures_are_settings():
+def test_limits_of_the_circuit_are_settings():
     policy = CircuitPolicy(threshold=1, probe_waits_ms=(7,))
     assert step(CLOSED, "site", 0, policy) == CircuitState("open", 1, 1, 7)
 
 
 @given(st.lists(st.tuples(st.sampled_from(SIGNALS), st.integers(0, 100_000)), max_size=60))
-def test_whatever_comes_it_stays_sound(events):
+def test_any_sequence_of_signals_keeps_the_circuit_consistent(events):
     circuit, now = CLOSED, 0
     for signal, passed in events:
         now += passed
@@ -116,7 +116,7 @@ ASKED = CircuitState("half_open", 3, 1, NOW)
         (ASKED, "ok", True, (CLOSED, False)),
     ],
 )
-def test_what_a_hosts_signal_says_of_its_domain(circuit, signal, blamed, expected):
+def test_the_signal_of_a_host_counts_for_its_domain(circuit, signal, blamed, expected):
     domain, blamed = widened(DomainCircuit(circuit, NOW - 1), signal, NOW, blamed=blamed)
     assert (domain.circuit, blamed) == expected
 

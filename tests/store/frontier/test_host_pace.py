@@ -38,12 +38,12 @@ def test_reserve(tat, now, delay, expected):
     ],
     ids=["both free", "the host waits", "its domain waits", "a domain slower than its host"],
 )
-def test_a_turn_is_the_hosts_and_its_domains(tats, now, delays, expected):
+def test_a_turn_counts_for_the_host_and_its_domain(tats, now, delays, expected):
     assert reserve_both(tats, now, delays) == expected
 
 
 @given(st.lists(st.integers(0, 3_000), max_size=50), st.integers(0, 5_000))
-def test_no_two_requests_are_closer_than_the_delay_and_none_waits_longer_than_it_must(steps, delay):
+def test_requests_keep_the_delay_and_wait_no_longer(steps, delay):
     tat = now = last = 0
     for number, step in enumerate(steps):
         now += step
@@ -57,7 +57,7 @@ def test_hold():
     assert hold(99_000, 5_000, 30_000) == 99_000
 
 
-def test_a_429_doubles_the_delay_and_ten_good_answers_halve_it():
+def test_a_429_doubles_the_delay_and_ten_successes_halve_it():
     pace, got = throttled(throttled(Pace())), []
     for _ in range(25):
         got.append(effective_delay(pace, 1_000))

@@ -13,7 +13,7 @@ def hosts(redis_client: redis.Redis) -> Hosts:
     return Hosts(redis_client, robots_ttl_sec=86_400)
 
 
-def test_what_was_saved_is_found_for_its_time(hosts: Hosts, redis_client: redis.Redis) -> None:
+def test_a_stored_robots_txt_is_found_until_it_expires(hosts: Hosts, redis_client: redis.Redis) -> None:
     assert hosts.robots("https://a.test") is None
     hosts.save_robots("https://a.test", RECORD)
     assert hosts.robots("https://a.test") == RECORD
@@ -50,7 +50,7 @@ def test_key_of_an_origin(hosts: Hosts, redis_client: redis.Redis, origin: str, 
     assert redis_client.keys() == [key]
 
 
-def test_two_origins_of_a_host_are_two(hosts: Hosts) -> None:
+def test_origins_of_a_host_are_stored_separately(hosts: Hosts) -> None:
     hosts.save_robots("https://a.test", RECORD)
     assert hosts.robots("http://a.test") is None
     assert hosts.robots("https://a.test:8443") is None

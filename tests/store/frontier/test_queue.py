@@ -62,7 +62,7 @@ def take_one(frontier, **options):
     return lease
 
 
-def test_tasks_of_one_burst_are_taken_in_the_order_in_which_they_came(frontier, clock):
+def test_tasks_of_a_burst_are_taken_in_their_order(frontier, clock):
     names = [f"{number * 7919 % 1000:03}" for number in range(200)]  # in no order of their names
     frontier.enqueue(article(name) for name in names[:150])
     frontier.enqueue(article(name) for name in names[150:])  # in the same millisecond
@@ -115,7 +115,7 @@ def drain(frontier, clock, step=1.0, limit=50):
         ("dead", 5, "queue_again", "again"),
     ],
 )
-def test_what_a_push_meets(frontier, before, pushed, again, expected):
+def test_the_result_of_enqueue_depends_on_the_state_of_the_task(frontier, before, pushed, again, expected):
     if before != "nothing":
         frontier.enqueue([article()], delay_sec=60 if before == "delayed" else 0)
     if before in ("leased", "fetched", "dead"):
@@ -128,7 +128,7 @@ def test_what_a_push_meets(frontier, before, pushed, again, expected):
     )
 
 
-def test_a_batch_longer_than_a_script_takes_is_answered_in_order(frontier):
+def test_results_of_a_long_batch_are_in_the_order_of_its_tasks(frontier):
     tasks = [article(f"a{number % 150}") for number in range(200)]
     assert frontier.enqueue(tasks) == ["queued"] * 150 + ["pending"] * 50
 
@@ -142,7 +142,7 @@ def test_each_task_has_its_own_delay_and_reason(frontier, clock):
     assert ids(frontier.take(5)) == ["old"]
 
 
-def test_what_comes_again_keeps_its_validators_and_says_why(frontier, clock):
+def test_a_task_enqueued_again_keeps_its_validators_and_names_the_cause(frontier, clock):
     frontier.enqueue([article()])
     patch = {"etag": 'W/"é"', "last_modified": "Fri, 27 Nov 2026 08:15:00 GMT", "content_hash": "c"}
     frontier.done(take_one(frontier), patch=patch)
@@ -170,7 +170,7 @@ def test_an_ended_url_is_forgotten_after_thirty_days(frontier, redis_client):
     assert redis_client.ttl("fc:{0}:t:a") == -1
 
 
-def test_a_pending_task_pushed_again_is_due_at_once(frontier):
+def test_a_pending_task_enqueued_again_is_due_at_once(frontier):
     frontier.enqueue([feed()], delay_sec=DAY)
     assert frontier.take(1).leases == ()
     frontier.enqueue([feed(payload={"now": True})], again="operator")
@@ -191,7 +191,7 @@ def test_again_while_leased_comes_at_once_after_done_with_its_own_payload(fronti
 
 
 @pytest.mark.parametrize("end", ["done", "give_back", "expire"])
-def test_again_while_leased_is_one_more_time_and_no_more(frontier, clock, end):
+def test_a_task_enqueued_again_while_leased_comes_exactly_once_more(frontier, clock, end):
     frontier.enqueue([article()])
     lease = take_one(frontier)
     frontier.enqueue([article()], again="edited")
@@ -206,7 +206,7 @@ def test_again_while_leased_is_one_more_time_and_no_more(frontier, clock, end):
     assert frontier.counts() == {"pending:article": 0, "fetched:article": 1, "leased": 0}
 
 
-def test_a_last_attempt_does_not_end_what_was_asked_for_again_meanwhile(make, clock):
+def test_a_last_attempt_does_not_end_a_task_that_was_enqueued_again(make, clock):
     frontier = make(max_attempts=1)
     frontier.enqueue([article()])
     lease = take_one(frontier)
@@ -221,13 +221,13 @@ def test_a_last_attempt_does_not_end_what_was_asked_for_again_meanwhile(make, cl
     ["", "é 漢字 🎈", 'quote " backslash \\ slash /', "\x00\x1f\x7f", "]]> \\u0000 \\ud800"],
     ids=["empty", "beyond ascii", "quoted", "controls", "escapes"],
 )
-def test_records_keep_what_they_hold(frontier, value):
+def test_a_record_keeps_any_text(frontier, value):
     task = article(url=f"https://one.example/{value}", source=value or None, payload={"v": value, "list": [value]})
     frontier.enqueue([task])
     assert take_one(frontier).task == task
 
 
-def test_a_lone_surrogate_stops_nobody(frontier):
+def test_a_lone_surrogate_is_replaced(frontier):
     frontier.enqueue([article(payload={"title": "a\ud800b"})])
     lease = take_one(frontier)
     assert lease.task.payload == {"title": "a?b"}
@@ -235,7 +235,7 @@ def test_a_lone_surrogate_stops_nobody(frontier):
 
 
 @pytest.mark.parametrize("host", ["", "a b", "5 x", "::1", "xn--bcher-kva.example", "ho\nst"])
-def test_no_host_and_no_id_confuses_what_is_delayed(frontier, clock, host):
+def test_names_of_hosts_and_tasks_are_not_confused_in_the_delayed_set(frontier, clock, host):
     frontier.enqueue([article("an id 7", host), article("7", host)], delay_sec=5)
     clock.forward(5)
     assert drain(frontier, clock) == ["7", "an id 7"]
@@ -299,7 +299,7 @@ def test_lanes(frontier):
     assert sorted(ids(frontier.take(9, lanes=["poll"]))) == ["feed", "sitemap", "websub"]
 
 
-def test_media_files_wait_for_those_who_keep_them(frontier):
+def test_media_files_are_taken_only_from_their_lane(frontier):
     frontier.enqueue(
         [article("file:1", kind="file"), article("file:2", "h2", kind="file"), article("page", kind="page")]
     )
@@ -329,7 +329,7 @@ def test_the_pages_of_a_spider_are_its_own(frontier, clock):
     assert frontier.counts() == {"pending:page": 3, "pending:article": 1, "leased": 1}
 
 
-def test_one_host_that_waits_holds_up_no_other(frontier):
+def test_a_host_that_waits_delays_no_other(frontier):
     frontier.enqueue([article(f"a{n}", "big.example", priority=10) for n in range(50)])
     frontier.enqueue([article("b", "small.example", priority=1)])
     taken = frontier.take(9)
@@ -339,7 +339,7 @@ def test_one_host_that_waits_holds_up_no_other(frontier):
 # --- pace ---
 
 
-def test_the_delay_runs_from_the_end_of_the_answer(frontier, clock):
+def test_the_delay_begins_at_the_end_of_the_response(frontier, clock):
     frontier.enqueue([article("a"), article("b")])
     lease = take_one(frontier)
     clock.forward(5)
@@ -352,7 +352,7 @@ def test_the_delay_runs_from_the_end_of_the_answer(frontier, clock):
     assert ids(frontier.take(1)) == ["b"]
 
 
-def test_what_take_says_of_the_future(frontier, clock):
+def test_take_returns_the_wait_until_the_next_task(frontier, clock):
     assert frontier.take(1).wait_sec is None
     frontier.enqueue([article("a"), article("b")])
     frontier.enqueue([article("c", "two.example")], delay_sec=30)
@@ -423,7 +423,7 @@ def test_a_turn_is_not_lost_to_a_host_that_stood_ready(make, clock):
     assert frontier.take(1).leases == ()
 
 
-def test_http_429_leaves_the_host_alone_and_slows_it(frontier, clock):
+def test_a_429_pauses_its_host_and_slows_it(frontier, clock):
     frontier.enqueue([article("a"), article("b")])
     assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
     clock.forward(90)
@@ -452,7 +452,7 @@ def test_a_circuit_opens_and_its_first_lease_is_a_probe(frontier, clock):
     assert not take_one(frontier).probe
 
 
-def test_a_half_open_host_is_asked_by_one_whatever_its_concurrency(make, clock):
+def test_a_half_open_host_gets_a_single_probe_whatever_its_concurrency(make, clock):
     frontier = make(host_concurrency=4, host_delay_sec=0, circuit_failures=1)
     frontier.enqueue([article(f"a{n}") for n in range(9)])
     for lease in frontier.take(4).leases:
@@ -477,7 +477,7 @@ def test_a_probe_that_never_came_back_is_followed_by_another(make, clock):
 # --- registered domains ---
 
 
-def test_many_hosts_of_a_domain_keep_its_pace_and_one_of_another_is_not_held_up(frontier, clock):
+def test_hosts_of_a_domain_keep_its_pace_and_delay_no_other_domain(frontier, clock):
     frontier.enqueue([feed(f"f{n:03}", f"h{n:03}.big.example", priority=10) for n in range(205)])
     frontier.enqueue([feed("small", "www.small.example", priority=1)])
     asked = []
@@ -494,7 +494,7 @@ def test_many_hosts_of_a_domain_keep_its_pace_and_one_of_another_is_not_held_up(
     assert clock.ms - START_MS == 204 * 250
 
 
-def test_a_domain_has_as_many_open_answers_as_four_of_its_hosts(make, clock):
+def test_a_domain_has_as_many_open_requests_as_four_of_its_hosts(make, clock):
     frontier = make(host_delay_sec=0)
     frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(9)])
     taken = frontier.take(16)
@@ -504,7 +504,7 @@ def test_a_domain_has_as_many_open_answers_as_four_of_its_hosts(make, clock):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "co.uk"])
-def test_what_has_no_registered_domain_waits_for_none(make, host):
+def test_hosts_without_a_registered_domain_share_no_pace(make, host):
     frontier = make(scopes={"domain": ScopePace(100, 1)})
     frontier.enqueue(
         [article("a", host), article("b", "127.0.0.2"), article("c", "x.github.io"), article("d", "y.github.io")]
@@ -513,7 +513,7 @@ def test_what_has_no_registered_domain_waits_for_none(make, host):
 
 
 @pytest.mark.parametrize(("said", "wait"), [({}, 0.0), ({"scopes": {"domain": ScopePace(0.25)}}, 0.25)])
-def test_a_domain_of_which_nothing_is_said_slows_no_host_of_it(make, said, wait):
+def test_a_domain_without_settings_slows_none_of_its_hosts(make, said, wait):
     frontier = make(host_concurrency=3, **said)
     frontier.enqueue([article(f"a{n}") for n in range(3)])
     frontier.pace("one.example", delay_sec=0)
@@ -532,7 +532,7 @@ def test_a_domain_has_a_pace_of_its_own(frontier, clock):
     assert (its.delay_sec, its.concurrency, its.wait_sec, its.waits_for) == (20, 1, 20, "pace")
 
 
-def test_a_million_subdomains_take_nothing_from_others(make, clock):
+def test_a_million_subdomains_delay_no_other_domain(make, clock):
     frontier = make()
     frontier.enqueue([article(f"t{n}", f"h{n}.trap.example", priority=10) for n in range(3000)])
     frontier.enqueue([article(f"a{n}", f"site-{n}.example", priority=1) for n in range(64)])
@@ -544,7 +544,7 @@ def test_a_million_subdomains_take_nothing_from_others(make, clock):
     assert calls < 3000 / 64 + 10  # each of the trap's hosts is met once, and then stands with its domain
 
 
-def test_hosts_that_stand_with_their_domain_are_not_met_again(make, clock, redis_client):
+def test_hosts_that_wait_for_their_domain_are_not_examined_again(make, clock, redis_client):
     frontier = make()
     frontier.enqueue([article(f"t{n}", f"h{n}.trap.example") for n in range(500)])
     for _ in range(20):
@@ -572,7 +572,7 @@ def test_a_task_that_comes_back_later_still_waits_for_its_domain(frontier, clock
     assert ids(frontier.take(9)) == ["a0"]
 
 
-def test_retry_after_of_one_host_leaves_the_others_of_its_domain_alone(frontier, clock):
+def test_retry_after_of_a_host_does_not_pause_other_hosts_of_its_domain(frontier, clock):
     frontier.enqueue([article(f"{host}{n}", f"{host}.big.example") for host in "ab" for n in range(3)])
     assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
     clock.forward(1)
@@ -598,7 +598,7 @@ def fail(frontier, clock, hosts):
     return told
 
 
-def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answer_closes_it(frontier, clock):
+def test_three_failing_hosts_open_the_circuit_of_their_domain_and_one_success_closes(frontier, clock):
     frontier.enqueue([article(f"x{n}", f"h{n}.big.example") for n in range(9)], delay_sec=10)
     told = fail(frontier, clock, [f"{name}.big.example" for name in "abc"])
     assert told == Released("closed", "closed", 1.0, (ScopeChange("domain", "big.example", "closed", "open"),))
@@ -615,7 +615,7 @@ def test_three_hosts_that_fail_together_open_their_domains_circuit_and_one_answe
     assert [lease.probe for lease in frontier.take(9).leases] == [False]
 
 
-def test_hosts_of_a_domain_that_answers_fail_for_themselves(frontier, clock):
+def test_hosts_of_a_responding_domain_fail_alone(frontier, clock):
     fail(frontier, clock, ["a.big.example", "b.big.example"])
     frontier.enqueue([article("good", "good.big.example")])
     frontier.release(take_one(frontier), "ok")
@@ -624,7 +624,7 @@ def test_hosts_of_a_domain_that_answers_fail_for_themselves(frontier, clock):
     assert fail(frontier, clock, ["a.big.example", "b.big.example"]).scopes == ()  # counted before
 
 
-def test_what_was_our_own_fault_is_forgiven(frontier, clock):
+def test_failures_of_our_own_outage_are_forgiven(frontier, clock):
     hosts = [f"{name}.big.example" for name in "abc"]
     frontier.enqueue([article(f"x{host}", host) for host in hosts], delay_sec=1)
     assert fail(frontier, clock, hosts).scopes[0].after == "open"
@@ -755,7 +755,7 @@ def test_a_heartbeat_keeps_a_lease(frontier, clock):
     assert frontier.heartbeat([]) == set()
 
 
-def test_what_four_workers_died_with_is_given_up(frontier, clock, redis_client):
+def test_a_task_is_given_up_after_the_deaths_of_four_workers(frontier, clock, redis_client):
     frontier.enqueue([article()])
     for deaths, later in [(0, 0), (1, 0), (2, 60), (3, 480)]:
         clock.forward(later)
@@ -771,7 +771,7 @@ def test_what_four_workers_died_with_is_given_up(frontier, clock, redis_client):
     assert json.loads(redis_client.lindex("fc:{0}:dlq", 0))["attempts"] == 4
 
 
-def test_workers_that_die_of_something_else_take_no_innocent_task_along(make, clock):
+def test_a_death_for_another_reason_blames_no_task(make, clock):
     make().enqueue([article(f"a{n:02}", f"h{n}.example") for n in range(16)])
     for _ in range(8):  # each dies at once, whatever it holds
         worker = make()
@@ -789,7 +789,7 @@ def test_workers_that_die_of_something_else_take_no_innocent_task_along(make, cl
         clock.forward(480)
 
 
-def test_a_task_that_kills_its_worker_ends_and_those_beside_it_do_not(make, clock):
+def test_a_task_that_kills_its_worker_ends_and_its_neighbours_survive(make, clock):
     make().enqueue([article(f"a{n:02}", f"h{n}.example") for n in range(40)])
     deaths, done, given_up = 0, set(), []
     for _ in range(500):
@@ -810,7 +810,7 @@ def test_a_task_that_kills_its_worker_ends_and_those_beside_it_do_not(make, cloc
     assert (deaths, [each.id for each in given_up], len(done)) == (4, ["a07"], 39)
 
 
-def test_a_worker_holds_one_suspect_at_a_time_and_another_may_hold_another(make, clock):
+def test_a_worker_takes_a_single_suspect_at_a_time(make, clock):
     one, other = make(), make()
     one.enqueue([article(f"a{n}", f"h{n}.example") for n in range(3)])
     for _ in range(2):
@@ -880,7 +880,7 @@ def test_attempts_that_count_end_a_url_with_a_dead_letter(frontier, clock, redis
     assert frontier.enqueue([article()]) == ["known"]
 
 
-def test_what_is_nobodys_fault_costs_no_attempt(frontier, clock):
+def test_a_pause_without_a_fault_costs_no_attempt(frontier, clock):
     frontier.enqueue([article()])
     for _ in range(20):
         assert frontier.give_back(take_one(frontier), reason="robots_unavailable", delay_sec=5) == "pending"
@@ -890,7 +890,7 @@ def test_what_is_nobodys_fault_costs_no_attempt(frontier, clock):
 
 
 @pytest.mark.parametrize("kind", ["feed", "sitemap", "websub"])
-def test_feeds_and_their_like_are_quarantined_ever_longer_and_never_removed(frontier, clock, kind, redis_client):
+def test_polls_are_quarantined_ever_longer_and_never_removed(frontier, clock, kind, redis_client):
     frontier.enqueue([feed(kind=kind)])
     for hours in (1, 2, 4, 8, 16, 24, 24):
         for _ in range(3):
@@ -923,7 +923,7 @@ def test_a_url_that_alone_fails_site_wide_is_dead_after_four(frontier, clock, ki
     assert answers == ["pending"] * 3 + [expected]
 
 
-def test_an_answer_of_the_same_moment_says_nothing_of_what_came_before_it(make, clock):
+def test_a_response_of_the_same_millisecond_is_no_evidence_against_a_url(make, clock):
     """A URL is held against its host's answers since its last failure, not against one that came with it."""
     frontier = make(host_delay_sec=0, circuit_failures=99)
     frontier.enqueue([article("bad", priority=1)])
@@ -935,7 +935,7 @@ def test_an_answer_of_the_same_moment_says_nothing_of_what_came_before_it(make, 
         assert frontier.give_back(lease, reason="http_503", site_wide=True) == "pending"
 
 
-def test_a_url_whose_whole_host_fails_lives(frontier, clock):
+def test_a_url_whose_whole_host_fails_is_kept(frontier, clock):
     frontier.enqueue([article()])
     for _ in range(12):
         lease = take_one(frontier)
@@ -959,7 +959,7 @@ def due(redis_client, clock):
     return {member.split("example")[1]: round((at - clock.ms) / 1000) for member, at in waiting}
 
 
-def test_polls_that_waited_for_their_host_come_as_it_answers(frontier, clock, redis_client):
+def test_polls_that_waited_for_their_host_are_due_when_it_responds(frontier, clock, redis_client):
     """But for the first of them: until the second failure it was that poll's own."""
     frontier.enqueue([feed(f"feed:{n}") for n in range(4)])
     for n, recovered_sec in enumerate([100, 100, 200, None]):
@@ -975,7 +975,7 @@ def test_polls_that_waited_for_their_host_come_as_it_answers(frontier, clock, re
     assert redis_client.zcard("fc:{0}:away:one.example") == 0
 
 
-def test_none_of_them_comes_sooner_than_without_the_failure(frontier, clock, redis_client):
+def test_no_called_poll_comes_sooner_than_without_the_failure(frontier, clock, redis_client):
     frontier.enqueue([feed(f"feed:{n}") for n in range(3)])
     for n in range(3):
         fails(frontier, clock, f"feed:{n}", 100 * n)
@@ -984,7 +984,7 @@ def test_none_of_them_comes_sooner_than_without_the_failure(frontier, clock, red
     assert due(redis_client, clock) == {"feed:0": 86_397, "feed:1": 98, "feed:2": 199}
 
 
-def test_each_answer_calls_a_few(make, clock, redis_client):
+def test_each_response_calls_a_bounded_number_of_polls(make, clock, redis_client):
     frontier = make(circuit_failures=99)
     frontier.enqueue([feed(f"feed:{n:02}") for n in range(40)])
     for n in range(40):
@@ -1000,7 +1000,7 @@ def test_each_answer_calls_a_few(make, clock, redis_client):
     assert redis_client.hget("fc:{0}:h:one.example", "away") == "0"
 
 
-def test_a_poll_that_succeeded_waits_for_nobody(frontier, clock, redis_client):
+def test_a_poll_that_succeeded_is_not_called(frontier, clock, redis_client):
     frontier.enqueue([feed(f"feed:{n}") for n in range(2)])
     fails(frontier, clock, "feed:0")
     fails(frontier, clock, "feed:1")
@@ -1044,7 +1044,7 @@ def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):
 
 
 @pytest.mark.parametrize(("kind", "lane"), [("article", "page"), ("file", "file")])
-def test_a_host_that_waits_for_an_answer_nobody_reads_is_freed(frontier, redis_client, kind, lane):
+def test_a_host_whose_slot_is_held_by_no_task_is_freed(frontier, redis_client, kind, lane):
     frontier.enqueue([article("a", kind=kind), article("b", kind=kind)])
     assert ids(frontier.take(1, lanes=[lane])) == ["a"]
     redis_client.delete("fc:{0}:holders", "fc:{0}:leases")  # as after a restore
@@ -1122,7 +1122,7 @@ def test_done_with_a_signal_is_release_and_done(frontier, clock):
     assert frontier.take(1).wait_sec == 30
 
 
-def test_a_reschedule_comes_when_it_was_said(frontier, clock):
+def test_a_rescheduled_task_is_due_after_its_delay(frontier, clock):
     frontier.enqueue([feed()])
     frontier.done(take_one(frontier), status="pending", reason="not_modified", delay_sec=900.5)
     assert frontier.take(1).wait_sec == 900.5
@@ -1248,7 +1248,7 @@ def test_counts_add_up(frontier, clock):
     assert frontier.counts() == expected
 
 
-def test_a_host_without_work_is_forgotten_and_one_with_work_is_not(frontier, clock, redis_client):
+def test_a_host_without_tasks_expires_and_a_host_with_tasks_does_not(frontier, clock, redis_client):
     frontier.enqueue([article("a"), article("b")])
     frontier.done(take_one(frontier))
     assert redis_client.ttl("fc:{0}:h:one.example") == -1

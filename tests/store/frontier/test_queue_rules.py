@@ -154,7 +154,7 @@ def rounds(times, signal, wait=None):
 @example(1000, 1, 5, rounds(12, "site"))
 @example(1000, 1, 5, rounds(3, "throttled", 1) + rounds(35, "ok"))
 @example(1000, 2, 1, [TAKE, TAKE, ("release", "later", "site", None), ("release", "later", "ok", None)])
-def test_both_answer_alike(client, delay, concurrency, failures, script):
+def test_lua_and_model_agree(client, delay, concurrency, failures, script):
     host, now, leases = next(hosts), START_MS, []
     client.flushall()
     policy = replace(

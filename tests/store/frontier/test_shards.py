@@ -114,7 +114,7 @@ def dying_at(step, monkeypatch):
 # --- as one frontier ---
 
 
-def test_nothing_of_a_frontier_was_forgotten():
+def test_shards_implement_every_method_of_a_frontier():
     own = {name for name, _ in inspect.getmembers(Frontier, inspect.isfunction) if not name.startswith("_")}
     made_of_others = {"enqueue", "done"}
     assert own - made_of_others <= vars(Shards).keys()
@@ -134,13 +134,13 @@ def test_every_task_is_in_the_shard_of_its_host_and_comes_once(frontier, client,
     assert {name: number for name, number in frontier.counts().items() if number} == {"fetched:article": len(tasks)}
 
 
-def test_answers_come_in_the_order_of_the_tasks(frontier):
+def test_results_come_in_the_order_of_the_tasks(frontier):
     frontier.enqueue([article("b", host(1))])
     tasks = [article("c", host(2)), article("b", host(1), priority=9), article("a", host(0)), article("d", host(2))]
     assert frontier.enqueue(tasks) == ["queued", "raised", "queued", "queued"]
 
 
-def test_shards_take_turns_and_one_is_asked_at_a_time(frontier, monkeypatch):
+def test_shards_take_turns_and_are_read_singly(frontier, monkeypatch):
     frontier.enqueue(article(f"{shard}-{n}", host(shard, n)) for shard in range(SHARDS) for n in range(8))
     asked = []
     take = Shard.take
@@ -150,7 +150,7 @@ def test_shards_take_turns_and_one_is_asked_at_a_time(frontier, monkeypatch):
     assert len(asked) == 2 * SHARDS
 
 
-def test_a_shard_without_work_is_left_alone_until_it_may_have_some(frontier, clock, monkeypatch):
+def test_a_shard_without_due_tasks_is_not_read_until_the_next_is_due(frontier, clock, monkeypatch):
     frontier.enqueue([article("later", host(1))], delay_sec=0.5)
     asked = []
     take = Shard.take
@@ -164,7 +164,7 @@ def test_a_shard_without_work_is_left_alone_until_it_may_have_some(frontier, clo
     assert len(asked) == SHARDS + 1
 
 
-def test_what_other_workers_push_is_found_within_a_second(make, clock):
+def test_tasks_of_other_workers_are_found_within_a_second(make, clock):
     mine, other = make(), make()
     assert mine.take(1).leases == ()
     other.enqueue([article("a", host(2))])
@@ -173,7 +173,7 @@ def test_what_other_workers_push_is_found_within_a_second(make, clock):
     assert one_of(mine).id == "a"
 
 
-def test_a_host_that_was_freed_is_asked_again_at_once(frontier):
+def test_a_host_that_was_freed_is_taken_again_at_once(frontier):
     at = host(3)
     frontier.enqueue([article("a", at), article("b", at)])
     lease = one_of(frontier)
@@ -191,7 +191,7 @@ def test_limits_of_a_host_hold_across_workers(make):
     assert second.take(3).leases == ()
 
 
-def test_a_dead_workers_task_comes_again_and_its_word_counts_no_more(make, clock):
+def test_the_task_of_a_dead_worker_comes_again_and_its_old_lease_is_invalid(make, clock):
     dead, alive = make(), make()
     dead.enqueue([article("a", host(1))])
     stale = one_of(dead)
@@ -206,7 +206,7 @@ def test_a_dead_workers_task_comes_again_and_its_word_counts_no_more(make, clock
     assert alive.done(fresh) == "done"
 
 
-def test_who_was_given_up_is_told(frontier, clock):
+def test_a_task_given_up_in_a_shard_is_reported(frontier, clock):
     frontier.enqueue([article("a", host(1))])
     for _ in range(POLICY.max_attempts):
         all_of(frontier, clock)
@@ -224,7 +224,7 @@ def test_pace_goes_to_the_hosts_shard(frontier, clock):
     assert one_of(frontier)
 
 
-def test_a_task_is_found_wherever_it_is(frontier):
+def test_a_task_is_found_in_any_shard(frontier):
     frontier.enqueue([article("a", host(1)), article("b", host(3))])
     assert frontier.find("b")[0].host == host(3)
     assert frontier.find("c") is None
@@ -295,7 +295,7 @@ def test_a_url_that_went_to_another_shard_is_not_queued_twice(frontier, client, 
     assert frontier.counts()["pending:article"] == len(leases)
 
 
-def test_there_and_back_again(frontier):
+def test_a_task_redirected_back_returns_to_its_shard(frontier):
     frontier.enqueue([article("a", host(0))])
     for shard in (1, 0, 2, 0):
         lease = one_of(frontier)
@@ -320,7 +320,7 @@ def test_a_poll_that_ends_at_another_shards_host_goes_home_with_its_commit(front
     assert lease.history.last_fetched_at >= START_MS
 
 
-def test_a_feed_that_moves_for_good_commits_with_its_end_and_is_due_when_it_was_told(frontier, client, clock):
+def test_a_feed_that_moves_permanently_commits_with_its_end_and_is_due_as_scheduled(frontier, client, clock):
     frontier.enqueue([article("feed:f", host(0), kind="feed")])
     moved = {"url": f"https://{host(3)}/feed:f", "host": host(3)}
     commit = [["SET", "fc:{0}:feed:f", "moved"]]
@@ -338,7 +338,7 @@ def test_a_feed_that_moves_for_good_commits_with_its_end_and_is_due_when_it_was_
     assert frontier.enqueue([article("feed:f", host(3), kind="feed")]) == ["pending"]
 
 
-def test_who_lost_its_lease_commits_to_no_shard(make, client, clock):
+def test_a_worker_that_lost_its_lease_commits_to_no_shard(make, client, clock):
     worker = make()
     worker.enqueue([article("feed:f", host(1), kind="feed")])
     lease = one_of(worker)
@@ -348,7 +348,7 @@ def test_who_lost_its_lease_commits_to_no_shard(make, client, clock):
     assert client.get("fc:{0}:polls:f") is None
 
 
-def test_what_was_asked_for_again_meanwhile_comes_again(frontier, clock):
+def test_a_task_enqueued_again_during_a_hop_comes_again(frontier, clock):
     frontier.enqueue([article("a", host(0))])
     lease = one_of(frontier)
     assert frontier.enqueue([article("a", host(0))], again="operator") == ["again"]
@@ -385,7 +385,7 @@ def test_a_kill_between_the_steps_of_a_hop_loses_nothing(make, clock, step):
 
 
 @pytest.mark.parametrize("step", range(1, 5))
-def test_a_kill_between_the_steps_of_a_move_leaves_one_future(make, client, clock, step):
+def test_a_kill_between_the_steps_of_a_move_leaves_a_single_future(make, client, clock, step):
     first = make()
     first.enqueue([article("feed:f", host(0), kind="feed")])
     lease = one_of(first)
@@ -414,7 +414,7 @@ def test_the_first_use_decides_how_many_shards_there_are(client):
     assert refused.value.code == "shards"
 
 
-def test_a_server_that_was_used_without_shards_has_one(client):
+def test_a_server_that_was_used_without_shards_has_a_single_shard(client):
     Shard(client, POLICY).enqueue([article()])
     with pytest.raises(ServerRefused, match="set FEEDCRAWL_SHARDS=1"):
         agree(client, 4)

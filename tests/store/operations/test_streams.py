@@ -45,13 +45,13 @@ def test_old_events_go(events: Events, redis_client: redis.Redis) -> None:
     assert 300 <= length(redis_client) < 500  # whole nodes of a hundred
 
 
-def test_a_stream_that_is_not_there_is_no_error(events: Events, redis_client: redis.Redis) -> None:
+def test_a_missing_stream_is_no_error(events: Events, redis_client: redis.Redis) -> None:
     events.trim(time.time(), force=True)
     assert not redis_client.exists(EVENTS)
 
 
 @pytest.mark.parametrize("read", [0, 100, 250])
-def test_what_a_group_has_not_been_given_stays(events: Events, redis_client: redis.Redis, read: int) -> None:
+def test_events_that_a_group_has_not_read_stay(events: Events, redis_client: redis.Redis, read: int) -> None:
     fill(redis_client, 500, age_sec=2 * TTL_SEC)
     redis_client.xgroup_create(EVENTS, "quick", id="$")
     redis_client.xgroup_create(EVENTS, "slow", id="0")
@@ -64,7 +64,7 @@ def test_what_a_group_has_not_been_given_stays(events: Events, redis_client: red
     assert len(left[0][1]) == 500 - read
 
 
-def test_what_a_group_has_not_acknowledged_stays(events: Events, redis_client: redis.Redis) -> None:
+def test_events_that_a_group_has_not_acknowledged_stay(events: Events, redis_client: redis.Redis) -> None:
     ids = fill(redis_client, 500, age_sec=2 * TTL_SEC)
     redis_client.xgroup_create(EVENTS, "group", id="0")
     redis_client.xreadgroup("group", "one", {EVENTS: ">"}, count=500)
@@ -93,7 +93,7 @@ def numbers(told: list[StoredEvent]) -> list[str]:
     return [each.fields["id"] for each in told]
 
 
-def test_events_after_one_that_was_seen(events: Events, redis_client: redis.Redis) -> None:
+def test_events_after_a_cursor_are_returned(events: Events, redis_client: redis.Redis) -> None:
     ids = fill(redis_client, 10, age_sec=10)
     assert [each.at for each in events.after("0", 100)] == ids
     assert numbers(events.after(ids[3], 2)) == ["4", "5"]
@@ -101,7 +101,9 @@ def test_events_after_one_that_was_seen(events: Events, redis_client: redis.Redi
     assert numbers(events.after(ids[3].partition("-")[0], 1)) == ["4"]  # of a time alone, what comes after it
 
 
-def test_a_group_begins_with_the_oldest_and_goes_on_where_it_was(events: Events, redis_client: redis.Redis) -> None:
+def test_a_group_begins_with_the_oldest_event_and_continues_after_its_last(
+    events: Events, redis_client: redis.Redis
+) -> None:
     fill(redis_client, 6, age_sec=10)
     events.open_group("kafka")
     first = events.give("kafka", "relay", 4, again=False)
@@ -113,7 +115,7 @@ def test_a_group_begins_with_the_oldest_and_goes_on_where_it_was(events: Events,
     events.acknowledge("kafka", [])
 
 
-def test_what_was_deleted_unsent_has_no_fields(events: Events, redis_client: redis.Redis) -> None:
+def test_an_unsent_event_that_was_deleted_has_no_fields(events: Events, redis_client: redis.Redis) -> None:
     ids = fill(redis_client, 2, age_sec=10)
     events.open_group("kafka")
     events.give("kafka", "relay", 2, again=False)
@@ -139,7 +141,7 @@ def test_how_far_behind_each_group_is(events: Events, redis_client: redis.Redis)
     )
 
 
-def test_one_worker_leads_until_it_leaves_or_its_time_is_over(events: Events, redis_client: redis.Redis) -> None:
+def test_a_single_worker_leads_until_it_leaves_or_expires(events: Events, redis_client: redis.Redis) -> None:
     assert events.lead("kafka", "a", 60)
     assert not events.lead("kafka", "b", 60)
     assert events.lead("kafka", "a", 60)
@@ -152,7 +154,7 @@ def test_one_worker_leads_until_it_leaves_or_its_time_is_over(events: Events, re
     assert not events.lead("kafka", "b", 60)
 
 
-def test_what_can_never_be_sent_is_kept_with_its_reason(events: Events, redis_client: redis.Redis) -> None:
+def test_an_event_that_can_never_be_sent_is_stored_with_its_reason(events: Events, redis_client: redis.Redis) -> None:
     events.refuse(StoredEvent("5-0", {"type": "new_entry", "id": "n:1", "data": "{"}), "kafka", "bad_json", "line 1")
     assert [fields for _, fields in redis_client.xrange(EVENTS_REFUSED)] == [
         {

@@ -19,7 +19,7 @@ def test_tokens_are_found_by_their_digest_and_dropped_by_their_id(redis_client: 
     assert (tokens.find(ADA.digest), tokens.drop(ADA.id), tokens.all()) == (None, None, [EVE])
 
 
-def test_a_record_under_a_digest_that_is_not_its_own_lets_nobody_in(redis_client: redis.Redis) -> None:
+def test_a_record_under_a_wrong_digest_identifies_no_actor(redis_client: redis.Redis) -> None:
     tokens = Tokens(redis_client)
     tokens.add(ADA)
     (name,) = redis_client.keys("fc:*tokens")
@@ -27,7 +27,7 @@ def test_a_record_under_a_digest_that_is_not_its_own_lets_nobody_in(redis_client
     assert tokens.find("b3" * 32) is None
 
 
-def test_an_answer_is_begun_once_kept_and_freed(redis_client: redis.Redis) -> None:
+def test_a_cached_response_is_begun_once_stored_and_forgotten(redis_client: redis.Redis) -> None:
     answers = CachedResponses(redis_client)
     assert answers.begin("name", "mark") is None
     assert answers.begin("name", "other") == "mark"

@@ -19,7 +19,7 @@ def pushes(redis_client: redis.Redis, request: pytest.FixtureRequest) -> HubSubs
     return HubSubscriptions(redis_client, shards=request.param)
 
 
-def test_a_subscription_is_changed_by_a_function_of_it(pushes: HubSubscriptions) -> None:
+def test_a_subscription_is_updated_by_a_function(pushes: HubSubscriptions) -> None:
     assert pushes.update(ID, lambda old: old) is None
     assert pushes.count() == 0
     assert pushes.update(ID, lambda old: PUSH if old is None else None) == PUSH

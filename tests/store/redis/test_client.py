@@ -25,7 +25,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("kind", "name", "declared"), PAIRS)
-def test_redis_py_has_what_is_declared(kind, name, declared):
+def test_declared_methods_exist_in_redis_py(kind, name, declared):
     there = inspect.signature(getattr(kind, name)).parameters.values()
     own = inspect.signature(declared).parameters.values()
     if not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in there):

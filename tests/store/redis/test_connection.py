@@ -41,7 +41,7 @@ def open_(url, tmp_path, **more):
     return connect(url=url, data_dir=tmp_path / "data", **more)
 
 
-def test_a_named_server_is_used_and_nothing_is_started(server, tmp_path):
+def test_a_configured_server_is_used_and_none_is_started(server, tmp_path):
     with open_(server(*SOUND), tmp_path) as connection:
         assert not connection.embedded
         assert connection.client.ping()
@@ -68,7 +68,7 @@ def test_a_server_is_named_by_scrapy_redis_parameters_too(server, tmp_path, para
         assert not connection.embedded
 
 
-def test_nothing_waits_for_ever(server, tmp_path):
+def test_every_command_has_a_timeout(server, tmp_path):
     url = server(*SOUND)
     given = {"socket_timeout": None, "decode_responses": False, "retry_on_timeout": True, "encoding": "latin-1"}
     with open_(url, tmp_path, parameters=given) as connection:
@@ -96,7 +96,7 @@ UNSAFE = [
 
 
 @pytest.mark.parametrize(("options", "code", "change"), UNSAFE)
-def test_a_server_that_loses_work_is_refused_unless_told(server, tmp_path, options, code, change):
+def test_a_server_that_loses_data_is_refused_unless_allowed(server, tmp_path, options, code, change):
     url = server(*options)
     with pytest.raises(ServerRefused, match=change) as refused:
         open_(url, tmp_path)
@@ -121,14 +121,14 @@ def test_versions(version, codes):
     assert [found.code for found in module._version("it", {"redis_version": version})] == codes
 
 
-def test_a_managed_server_is_judged_by_what_it_tells(server, tmp_path, caplog):
+def test_a_managed_server_is_judged_by_the_settings_that_it_shows(server, tmp_path, caplog):
     url = server("--appendonly", "no", "--rename-command", "CONFIG", "")
     with caplog.at_level(logging.WARNING), open_(url, tmp_path) as connection:
         assert ["hides its settings" in warning for warning in connection.warnings] == [True]
     assert "hides its settings" in caplog.text
 
 
-def test_a_managed_server_with_an_append_only_file_is_no_doubt(server, tmp_path):
+def test_a_managed_server_with_an_append_only_file_is_accepted(server, tmp_path):
     with open_(server(*SOUND, "--rename-command", "CONFIG", ""), tmp_path) as connection:
         assert connection.warnings == ()
 
@@ -146,7 +146,7 @@ def test_a_user_without_config_is_let_in(server, tmp_path):
         assert connection.warnings == ()
 
 
-def test_a_wrong_password_is_refused_without_telling_it(server, tmp_path):
+def test_a_wrong_password_is_refused_and_not_shown(server, tmp_path):
     url = server(*SOUND, "--requirepass", "right")
     for wrong in (url, url.replace("unix://", "unix://:not-this@")):
         with pytest.raises(ServerRefused) as refused:
@@ -156,7 +156,7 @@ def test_a_wrong_password_is_refused_without_telling_it(server, tmp_path):
 
 
 @pytest.mark.parametrize("url", ["unix:///nowhere/at/all", "redis://:hidden@127.0.0.1:1/0"])
-def test_a_server_that_is_not_there_is_refused(tmp_path, url):
+def test_an_unreachable_server_is_refused(tmp_path, url):
     with pytest.raises(ServerRefused, match="REDIS_URL") as refused:
         open_(url, tmp_path)
     assert refused.value.code == "unreachable"
@@ -201,7 +201,7 @@ def test_a_replica_is_unavailable(server, tmp_path):
 # --- a Redis Cluster ---
 
 
-def test_one_node_leads_to_all(redis_cluster, tmp_path):
+def test_a_single_node_leads_to_the_whole_cluster(redis_cluster, tmp_path):
     redis_cluster.flush()
     with open_(redis_cluster.nodes[2].url, tmp_path) as connection:
         client = connection.client
@@ -233,7 +233,7 @@ def test_a_node_that_belongs_to_no_whole_cluster_is_refused(server, tmp_path):
     assert refused.value.code == "cluster"
 
 
-def test_a_pipeline_keeps_an_order_where_it_must(redis_cluster, server, tmp_path):
+def test_a_pipeline_keeps_its_order_where_required(redis_cluster, server, tmp_path):
     with open_(redis_cluster.url, tmp_path) as cluster, open_(server(*SOUND), tmp_path) as single:
         for client, sent in ((single.client, None), (cluster.client, "1")):
             client.delete("first")
@@ -245,7 +245,7 @@ def test_a_pipeline_keeps_an_order_where_it_must(redis_cluster, server, tmp_path
                 assert pipe.execute()[-1] == "1"
 
 
-def test_a_node_that_restarts_is_trouble_until_it_is_back(redis_cluster, tmp_path):
+def test_a_restarting_node_is_unavailable_until_it_is_back(redis_cluster, tmp_path):
     node = redis_cluster.node_of("a")
     with open_(redis_cluster.url, tmp_path) as connection:
         script = connection.client.register_script("return redis.call('INCR', KEYS[1])")

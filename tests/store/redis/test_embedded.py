@@ -94,7 +94,7 @@ def test_the_server_is_private_durable_and_without_a_port(tmp_path):
 @pytest.mark.parametrize(
     ("ours", "expected"), [(None, "glibc.malloc.tcache_count=1024"), ("glibc.malloc.check=0", "glibc.malloc.check=0")]
 )
-def test_the_allocator_keeps_what_lua_frees_unless_the_operator_sets_it(tmp_path, monkeypatch, ours, expected):
+def test_the_allocator_keeps_freed_memory_unless_the_operator_configures_it(tmp_path, monkeypatch, ours, expected):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     if ours is not None:
         monkeypatch.setenv("GLIBC_TUNABLES", ours)
@@ -103,14 +103,14 @@ def test_the_allocator_keeps_what_lua_frees_unless_the_operator_sets_it(tmp_path
     assert f"GLIBC_TUNABLES={expected}".encode() in given
 
 
-def test_what_was_written_is_there_again(tmp_path):
+def test_written_keys_survive_a_restart(tmp_path):
     with start(tmp_path) as connection:
         connection.client.set("kept", "caf\udce9")
     with start(tmp_path) as connection:
         assert connection.client.get("kept") == "caf\udce9"
 
 
-def test_connections_of_one_process_share_and_the_last_one_ends_it(tmp_path):
+def test_connections_of_a_process_share_a_server_and_the_last_stops_it(tmp_path):
     first, second = start(tmp_path), start(tmp_path)
     pid = server_pid(first)
     assert server_pid(second) == pid
@@ -127,7 +127,7 @@ def test_a_relative_path_is_the_same_directory(tmp_path, monkeypatch):
         assert server_pid(one) == server_pid(other)
 
 
-def test_processes_share_and_the_last_to_leave_stops_it(tmp_path):
+def test_processes_share_a_server_and_the_last_stops_it(tmp_path):
     with neighbour(tmp_path) as first:
         pid = said(first)
         with start(tmp_path) as connection:
@@ -137,12 +137,12 @@ def test_processes_share_and_the_last_to_leave_stops_it(tmp_path):
         assert gone(pid)
 
 
-def test_many_starting_at_once_find_one_server(tmp_path):
+def test_processes_that_start_at_once_find_the_same_server(tmp_path):
     with neighbour(tmp_path) as one, neighbour(tmp_path) as two, start(tmp_path) as connection:
         assert {said(one), said(two)} == {server_pid(connection)}
 
 
-def test_threads_starting_at_once_find_one_server(tmp_path):
+def test_threads_that_start_at_once_find_the_same_server(tmp_path):
     found, connections = [], []
 
     def work():
@@ -181,7 +181,7 @@ def test_a_killed_server_is_back_with_its_data_at_the_next_command(tmp_path):
             assert server_pid(connection) != before
 
 
-def test_all_processes_recover_on_one_server(tmp_path):
+def test_all_processes_recover_on_the_same_server(tmp_path):
     with neighbour(tmp_path) as other, start(tmp_path) as connection:
         os.kill(said(other), signal.SIGKILL)
         assert connection._server.ensure()
@@ -262,7 +262,7 @@ def filled(data_dir):
     return aof(data_dir)
 
 
-def test_a_torn_tail_costs_one_write(tmp_path):
+def test_a_torn_tail_costs_a_single_write(tmp_path):
     path = filled(tmp_path)
     os.truncate(path, path.stat().st_size - 7)
     with start(tmp_path) as connection:
@@ -276,7 +276,7 @@ def damage(path):
     path.write_bytes(content)
 
 
-def test_a_damaged_file_is_refused_and_mended_as_the_refusal_says(tmp_path):
+def test_a_damaged_file_is_refused_and_repaired_as_the_refusal_describes(tmp_path):
     damage(filled(tmp_path))
     with pytest.raises(ServerRefused, match="append-only file") as refused:
         start(tmp_path)

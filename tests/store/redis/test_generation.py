@@ -45,7 +45,9 @@ def test_a_kill_in_between_leaves_a_directory_that_joins(redis_client: redis.Red
     Generation(redis_client, tmp_path).settle()
 
 
-def test_the_one_that_made_it_notices_at_once(redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_the_writer_of_a_generation_notices_an_emptied_server_at_once(
+    redis_client: redis.Redis, tmp_path: Path
+) -> None:
     generation = Generation(redis_client, tmp_path)
     generation.settle()
     redis_client.flushall()
@@ -75,14 +77,16 @@ def test_directories_share_a_server(redis_client: redis.Redis, tmp_path: Path, s
     other.check()
 
 
-def test_taken_as_it_is(redis_client: redis.Redis, tmp_path: Path, settled: Generation) -> None:
+def test_a_server_with_another_generation_may_be_accepted(
+    redis_client: redis.Redis, tmp_path: Path, settled: Generation
+) -> None:
     redis_client.set(GENERATION, "0123")
     Generation(redis_client, tmp_path).accept()
     Generation(redis_client, tmp_path).check()
     assert redis_client.get(GENERATION) == "0123"
 
 
-def test_a_directory_that_cannot_be_read_is_no_new_one(redis_client: redis.Redis, tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_read_is_no_new_directory(redis_client: redis.Redis, tmp_path: Path) -> None:
     (tmp_path / "generation").mkdir()
     with pytest.raises(DiskUnavailable):
         Generation(redis_client, tmp_path).check()

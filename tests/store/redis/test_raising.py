@@ -75,7 +75,7 @@ def call(request, monkeypatch):
         (exceptions.NoPermissionError("this user has no permissions"), "auth"),
     ],
 )
-def test_trouble_is_one_error(call, error, code):
+def test_errors_of_redis_become_store_unavailable(call, error, code):
     with pytest.raises(StoreUnavailable) as raised:
         call(error)
     assert raised.value.code == code

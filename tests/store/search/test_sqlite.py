@@ -108,7 +108,7 @@ def test_titles_count_more_than_texts_and_the_last_is_first_of_equals(index: Ind
     assert [found(index, "bridge", limit=1, offset=offset) for offset in range(4)] == [[2], [3], [1], []]
 
 
-def test_a_document_is_replaced_removed_and_left_as_it_is(index: IndexFile) -> None:
+def test_a_document_is_replaced_removed_or_left_unchanged(index: IndexFile) -> None:
     index.apply(Changes([document(1, "old 東京 words", categories=["a"]), document(2, "words")]), {"cursor": "1"})
     index.apply(Changes([document(1, "new words", categories=["b"])]), {"cursor": "2"})
     assert (found(index, "old"), found(index, "東京"), found(index, "new")) == ([], [], [1])

@@ -27,7 +27,7 @@ def test_a_sitemap_is_watched_once(store: Sitemaps) -> None:
     assert store.load([]) == {}
 
 
-def test_what_a_kill_left_claimed_is_written(store: Sitemaps, redis_client: redis.Redis) -> None:
+def test_a_sitemap_that_a_kill_left_claimed_is_written(store: Sitemaps, redis_client: redis.Redis) -> None:
     redis_client.hset("fc:{0}:sitemap_by_url", "a", "claimed")
     assert store.add([(ROOT, "a")]) == ["claimed"]
     assert store.load(["claimed"])["claimed"].sitemap.url == ROOT.url
@@ -42,7 +42,7 @@ def test_parts_belong_to_a_tree_until_they_are_removed(store: Sitemaps) -> None:
     assert (store.tree("r"), store.by_url("b"), store.load(["p"])) == (set(), None, {})
 
 
-def test_what_was_seen_is_kept_byte_for_byte(store: Sitemaps, redis_client: redis.Redis) -> None:
+def test_digests_of_seen_urls_are_stored_byte_for_byte(store: Sitemaps, redis_client: redis.Redis) -> None:
     seen = bytes(range(256)) * 3
     assert store.known(ROOT, "a.test", "20261128") == Known(b"", 0, 0)
     with redis_client.pipeline() as pipe:

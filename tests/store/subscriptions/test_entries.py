@@ -36,7 +36,7 @@ def test_feeds_do_not_share_entries(entries: Entries, redis_client: redis.Redis)
     assert entries.count("2") == 0
 
 
-def test_writing_twice_is_writing_once_and_the_last_holds(entries: Entries, redis_client: redis.Redis) -> None:
+def test_a_second_write_replaces_the_first(entries: Entries, redis_client: redis.Redis) -> None:
     later = ENTRY.seen(id_key="i2", published=None, now=SEEN + timedelta(hours=2))
     for known in (ENTRY, later, later):
         save(entries, redis_client, "1", known, a="u1")
@@ -44,19 +44,19 @@ def test_writing_twice_is_writing_once_and_the_last_holds(entries: Entries, redi
     assert entries.count("1") == 1
 
 
-def test_a_key_whose_entry_is_gone_leads_nowhere(entries: Entries, redis_client: redis.Redis) -> None:
+def test_a_key_whose_entry_expired_leads_to_no_entry(entries: Entries, redis_client: redis.Redis) -> None:
     save(entries, redis_client, "1", ENTRY, a="u1", b="u9")
     assert entries.load("1", ["a", "b"]) == ({"a": "u1", "b": "u9"}, {"u1": ENTRY})
 
 
-def test_a_lineage_outlives_what_it_describes(entries: Entries, redis_client: redis.Redis) -> None:
+def test_a_lineage_outlives_its_entry(entries: Entries, redis_client: redis.Redis) -> None:
     save(entries, redis_client, "1", ENTRY, a="u1")
     lives = [redis_client.ttl(key) for key in redis_client.scan_iter()]
     assert len(lives) == 2
     assert all(LIFE_SEC - 60 < life <= LIFE_SEC for life in lives)
 
 
-def test_nothing_costs_nothing(entries: Entries, redis_client: redis.Redis) -> None:
+def test_an_empty_batch_sends_no_command(entries: Entries, redis_client: redis.Redis) -> None:
     with redis_client.pipeline() as pipe:
         entries.save(pipe, "1", {}, {})
         assert len(pipe) == 0

@@ -24,7 +24,7 @@ def record(client: redis.Redis, commands: list[list[str | int]]) -> None:
         client.execute_command(*command)
 
 
-def test_a_feed_is_there_after_it_was_added(registry: Registry) -> None:
+def test_an_added_feed_is_found(registry: Registry) -> None:
     assert registry.add(FIRST, "a.test/feed") == "1"
     found = registry.load(["1", "2"])
     assert found["1"].subscription == FIRST
@@ -33,7 +33,7 @@ def test_a_feed_is_there_after_it_was_added(registry: Registry) -> None:
     assert (registry.by_url("a.test/feed"), registry.by_url("b.test/"), registry.count()) == ("1", None, 1)
 
 
-def test_one_url_is_one_feed(registry: Registry) -> None:
+def test_a_url_is_a_single_feed(registry: Registry) -> None:
     registry.add(FIRST, "a.test/feed")
     second = replace(FIRST, id="2", categories=("other",))
     assert registry.add(second, "a.test/feed") == "1"
@@ -49,7 +49,7 @@ def test_a_url_that_was_claimed_and_not_written_is_written_by_the_next(
     assert registry.load(["1"])["1"].subscription == FIRST
 
 
-def test_who_comes_at_once_gets_the_same_feed(redis_server: str, redis_client: redis.Redis) -> None:
+def test_feeds_added_at_once_are_the_same_feed(redis_server: str, redis_client: redis.Redis) -> None:
     answers: list[str] = []
 
     def add(number: int) -> None:
@@ -81,7 +81,7 @@ def test_a_poll_is_recorded(registry: Registry, redis_client: redis.Redis) -> No
     assert registry.journal("1") == [{"poll_id": "1@a", "note": "café \u2028"}]
 
 
-def test_the_commands_of_a_commit_are_of_one_shard_and_plain() -> None:
+def test_the_commands_of_a_commit_are_plain_and_of_a_single_shard() -> None:
     registry = Registry(None, shards=64)
     commands = registry.commit("1", POLLS, {"poll_id": "1@a"}) + registry.demand_changed("1", 0.5)
     assert {shard_number(str(command[1])) for command in commands} == {shard_of("1", 64)}
@@ -126,7 +126,7 @@ def test_feeds_of_a_category(registry: Registry, redis_client: redis.Redis, cate
     assert list(registry.of_category("none")) == []
 
 
-def test_nothing_asked_is_nothing_found() -> None:
+def test_an_empty_list_of_ids_loads_nothing() -> None:
     assert Registry(None).load([]) == {}
 
 
