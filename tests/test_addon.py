@@ -18,7 +18,7 @@ def derived(**given: Any) -> Settings:
     return settings
 
 
-def test_what_follows_from_our_settings() -> None:
+def test_scrapy_settings_follow_from_our_settings() -> None:
     settings = derived(
         FEEDCRAWL_CONTACT="https://example.org/bot",
         FEEDCRAWL_FETCH_TIMEOUT_SEC="20",
@@ -86,7 +86,7 @@ OWN = {
 """Settings of somebody's project."""
 
 
-def test_a_project_keeps_what_it_sets_and_has_the_rest() -> None:
+def test_a_project_keeps_its_own_settings_and_gets_the_others() -> None:
     settings = Settings()
     settings.setdict(OWN, priority="project")
     Addon.update_pre_crawler_settings(settings)
@@ -109,7 +109,7 @@ def test_a_project_keeps_what_it_sets_and_has_the_rest() -> None:
         ("SPIDER_MIDDLEWARES", "scrapy.spidermiddlewares.referer.RefererMiddleware"),
     ],
 )
-def test_scrapy_reads_no_name_of_a_component_that_is_off(name: str, off: str) -> None:
+def test_scrapy_reads_no_name_of_a_disabled_component(name: str, off: str) -> None:
     """Scrapy imports what it reads, aiohttp among it: memory and time of every start."""
     before, after = get_project_settings(), derived()
     assert off in before[f"{name}_BASE"]
@@ -120,7 +120,7 @@ def test_scrapy_reads_no_name_of_a_component_that_is_off(name: str, off: str) ->
     assert built.copy_to_dict() == as_before.copy_to_dict()
 
 
-def test_it_changes_nothing_when_it_comes_again() -> None:
+def test_a_second_update_changes_nothing() -> None:
     settings = Settings()
     settings.setdict(OWN, priority="project")
     Addon.update_pre_crawler_settings(settings)

@@ -90,7 +90,7 @@ def field(setting: Setting) -> str:
 
 
 @pytest.mark.parametrize(("setting", "text", "value"), WAYS, ids=NAMES)
-def test_each_is_set_by_the_environment_and_by_the_command_line(setting: Setting, text: str, value: object) -> None:
+def test_each_setting_is_read_from_environment_and_command_line(setting: Setting, text: str, value: object) -> None:
     by_environment = ScrapySettings(from_environment({setting.name: text}), priority="project")
     assert getattr(Config.from_settings(by_environment), field(setting)) == value
     assert getattr(config({setting.name: text}), field(setting)) == value
@@ -104,12 +104,12 @@ def test_a_setting_is_declared_by_a_field_of_config() -> None:
     assert all(setting.meaning and setting.unit and setting.section for setting in own_settings)
 
 
-def test_an_empty_variable_is_none() -> None:
+def test_an_empty_variable_counts_as_missing() -> None:
     assert from_environment(dict.fromkeys(NAMES, "")) == from_environment({})
     assert "REDIS_URL" not in from_environment({"REDIS_URL": ""})
 
 
-def test_the_environment_says_where_redis_is() -> None:
+def test_the_environment_configures_redis() -> None:
     values = from_environment({"REDIS_URL": "redis://127.0.0.1/3", "REDIS_PORT": "7", "HOME": "/"})
     assert values["REDIS_URL"], values["REDIS_PORT"] == ("redis://127.0.0.1/3", "7")
     assert "HOME" not in values
@@ -147,14 +147,14 @@ GIVEN = [(f"{prefix}{name.upper()}", here) for prefix in ("FEEDCRAWL_", "PAGE_FE
 
 
 @pytest.mark.parametrize(("name", "here"), [each for each in GIVEN if each[0] not in NAMES])
-def test_a_name_from_elsewhere_is_refused_with_the_one_that_it_has_here(name: str, here: str) -> None:
+def test_a_setting_of_another_program_is_refused_with_our_name(name: str, here: str) -> None:
     theirs = name.removeprefix("FEEDCRAWL_").removeprefix("PAGE_FETCHER_")
     told = f"^{name} is no setting; {theirs} of other programs is .*{here}.* here"
     with pytest.raises(ConfigError, match=told):
         Config.from_settings(ScrapySettings(from_environment({name: "1"})))
 
 
-def test_other_names_are_nobodys_business() -> None:
+def test_other_names_are_ignored() -> None:
     check(iter(["HOST_RPS", "max_retries", "HOME", "feedcrawl", "SCRAPY_PROJECT", "MY_FEEDCRAWL_DATA_DRI", *NAMES]))
 
 

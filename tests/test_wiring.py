@@ -29,7 +29,7 @@ def wired(redis_server: str, redis_client: Any, tmp_path: Path) -> Iterator[Any]
         each.close()
 
 
-def test_nothing_is_connected_before_it_is_needed(wired: Any) -> None:
+def test_no_connection_is_opened_before_its_first_use(wired: Any) -> None:
     made = wired(REDIS_URL="redis://127.0.0.1:1")
     assert made.config.lease_sec == 60
     made.close()
@@ -37,14 +37,14 @@ def test_nothing_is_connected_before_it_is_needed(wired: Any) -> None:
         assert made.client
 
 
-def test_all_share_one_connection(wired: Any) -> None:
+def test_all_stores_share_a_connection(wired: Any) -> None:
     made = wired()
     stores = [made.frontier, made.registry, made.hosts, made.entries, made.articles, made.events]
     assert {id(store._client) for store in stores} == {id(made.client)}
     assert made.leases is made.leases
 
 
-def test_policies_say_what_the_settings_say(wired: Any) -> None:
+def test_policies_follow_the_settings(wired: Any) -> None:
     made = wired(
         FEEDCRAWL_CADENCE="learned",
         FEEDCRAWL_FAIRNESS="0.25",
@@ -79,7 +79,7 @@ def test_settings_that_cannot_be_used_make_no_wiring(wired: Any) -> None:
         wired(FEEDCRAWL_LEASE_SEC="x")
 
 
-def test_a_crawler_has_one_wiring() -> None:
+def test_a_crawler_has_a_single_wiring() -> None:
     class Crawler(SimpleNamespace):
         __hash__ = object.__hash__
 

@@ -236,7 +236,7 @@ def test_b23_a_body_that_drips_is_not_waited_for(wired: Wiring, url: str, monkey
         ("/collections/%2a", 422),
     ],
 )
-def test_b12_b13_places_that_there_are_not(wired: Wiring, url: str, path: str, status: int) -> None:
+def test_b12_b13_unknown_places_are_not_found(wired: Wiring, url: str, path: str, status: int) -> None:
     with caller(wired, url) as client:
         answer = client.get(path)
     assert answer.status_code == status
@@ -298,7 +298,7 @@ def test_b19_other_sites_change_nothing(
         assert wired.frontier.counts().get("pending:article", 0) == 0
 
 
-def test_b20_errors_are_no_pages(wired: Wiring, url: str) -> None:
+def test_b20_errors_are_problems_and_no_pages(wired: Wiring, url: str) -> None:
     reader = Reader(wired)
     reader.now = wired.now()
     reader.read(A, "\n".join(paragraphs("a", count=5)), title=HTML)

@@ -119,7 +119,7 @@ def test_each_route_is_listed_as_open_or_requires_a_token(public: Callers) -> No
             assert reader.request(method, at).status_code == 403, (method, path)
 
 
-def test_supervisors_and_hubs_need_none(public: Callers) -> None:
+def test_supervisors_and_hubs_need_no_token(public: Callers) -> None:
     client = public.client()
     assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
     assert came_to(client.get("/websub/x")) == (404, "unknown_callback")
@@ -154,7 +154,7 @@ def test_published_feeds_are_open_by_setting_and_those_of_collections_never(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST:8000", "[::1]:8000", "127.9.9.9"])
-def test_whoever_is_on_this_machine_needs_none(local: Callers, host: str) -> None:
+def test_a_caller_on_this_machine_needs_no_token(local: Callers, host: str) -> None:
     assert local.client(Host=host).get("/feeds").status_code == 200
 
 
@@ -181,7 +181,7 @@ def test_a_wrong_token_is_refused_on_this_machine_too(local: Callers) -> None:
     assert came_to(local.client(Authorization="Bearer x").get("/feeds")) == (401, "token_unknown")
 
 
-def test_an_actor_is_himself_there_too(local: Callers) -> None:
+def test_a_token_names_its_actor_on_this_machine_too(local: Callers) -> None:
     assert local.client().post("/collections", json={"name": "mine"}).status_code == 201
     named = [each["name"] for each in local.having("read").get("/collections").json()["collections"]]
     assert named == ["default"]

@@ -46,7 +46,7 @@ def test_an_article_is_returned_with_all_its_fields(reader: Reader, client: http
     assert fits(said, route._ONE[200]["content"]["application/json"]["schema"])
 
 
-def test_a_loser_leads_to_its_winner(reader: Reader, client: httpx.Client) -> None:
+def test_a_merged_article_leads_to_its_target(reader: Reader, client: httpx.Client) -> None:
     winner = reader.read("http://a.paper.test/1", text("a")).uid
     reader.read("http://b.paper.test/1", text("a"))
     answer = client.get(f"/articles/{url_uid('http://b.paper.test/1')}")
@@ -115,7 +115,7 @@ def test_filters(reader: Reader, client: httpx.Client, query: str, names: list[s
 @pytest.mark.parametrize(
     "cursor", ["", "x", "W10", "WzEsMl0", "WzEsImEiXQ==", "bnVsbA", "WzFlOTk5LCJhIl0", "WyJhIiwiYiJd", "%ff", "[" * 150]
 )
-def test_a_cursor_that_was_not_given(client: httpx.Client, cursor: str) -> None:
+def test_an_invented_cursor_is_refused(client: httpx.Client, cursor: str) -> None:
     answer = client.get("/articles", params={"cursor": cursor})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_cursor")
 

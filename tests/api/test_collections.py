@@ -63,7 +63,7 @@ def hold(reader: Reader, client: httpx.Client, *numbers: int, name: str = "defau
         assert client.put(f"/collections/{name}/articles/{url_uid(url(n))}").status_code == 204
 
 
-def test_made_listed_and_dropped(reader: Reader, client: httpx.Client) -> None:
+def test_collections_are_made_listed_and_dropped(reader: Reader, client: httpx.Client) -> None:
     made = client.post("/collections", json={"name": "later"})
     assert (made.status_code, made.headers["location"]) == (201, "/collections/later")
     assert client.post("/collections", json={"name": "later"}).json()["code"] == "collection_exists"
@@ -84,7 +84,7 @@ def test_made_listed_and_dropped(reader: Reader, client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "A", "../x", "a" * 65, 1, None])
-def test_names_that_are_none(client: httpx.Client, name: Any) -> None:
+def test_an_invalid_name_is_refused(client: httpx.Client, name: Any) -> None:
     assert client.post("/collections", json={"name": name}).status_code == 422
 
 
@@ -130,7 +130,7 @@ def test_a_collection_is_a_feed_that_reads_back(
         assert ([each.name for each in entry.authors], entry.categories) == (["Ada Writer"], ("c",))
 
 
-def test_another_reader_agrees(reader: Reader, client: httpx.Client) -> None:
+def test_feedparser_reads_the_feed_of_a_collection(reader: Reader, client: httpx.Client) -> None:
     hold(reader, client, 1, 2)
     answer = client.get("/collections/default.atom")
     found = feedparser.parse(io.BytesIO(answer.content), response_headers={"content-type": "application/atom+xml"})

@@ -141,7 +141,9 @@ def test_an_entry_is_found_by_its_uid(client: httpx.Client, news: str) -> None:
     assert client.get(path, params={"feed_id": "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"}).status_code == 404
 
 
-def test_the_bytes_that_came(crawled: tuple[World, httpx.Client], client: httpx.Client, news: str) -> None:
+def test_the_archived_bytes_of_a_fetch_are_returned(
+    crawled: tuple[World, httpx.Client], client: httpx.Client, news: str
+) -> None:
     line = client.get(f"{news}/fetches").json()["fetches"][0]
     path = f"/raw/{line['fetch_id']}"
     record = client.get(path).json()

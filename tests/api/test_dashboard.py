@@ -293,7 +293,7 @@ def test_dead_letters_are_replayed_and_dropped(wired: Wiring, client: httpx.Clie
     assert wired.dead_letters.count() == 1
 
 
-def test_the_newest_letters_come_first_page_by_page(wired: Wiring, client: httpx.Client) -> None:
+def test_the_newest_dead_letters_come_first_page_by_page(wired: Wiring, client: httpx.Client) -> None:
     for number in range(450):
         letter = {"url": f"https://a.example/{number}", "reason": "http_404" if number % 9 else "dns", "at": number}
         wired.client.rpush(keys.DEAD_LETTERS, json.dumps(letter))
@@ -363,7 +363,7 @@ def test_a_page_without_its_store_shows_that_the_store_is_unreachable(tmp_path: 
     wired.close()
 
 
-def test_a_server_that_lost_its_data_is_spoken_of(wired: Wiring, client: httpx.Client) -> None:
+def test_a_server_that_lost_its_data_is_shown(wired: Wiring, client: httpx.Client) -> None:
     assert "emptied" not in client.get("/").text
     wired.client.flushall()
     assert "<strong>emptied</strong>" in client.get("/").text

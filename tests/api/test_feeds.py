@@ -277,7 +277,7 @@ def test_subscriptions_go_out_and_come_back_in(client: httpx.Client, form: str, 
     assert {tuple(feed["categories"]) for feed in feeds} == {("import", "x")}
 
 
-def test_a_list_is_no_operators(local: Callers, client: httpx.Client) -> None:
+def test_a_list_of_a_caller_sets_no_overrides(local: Callers, client: httpx.Client) -> None:
     listed = """<opml xmlns:f="https://feedcrawl.readthedocs.io/opml"><body>
       <outline xmlUrl="http://a.example/1" f:fixedIntervalSec="1" f:priority="10"/>
       <outline xmlUrl="http://169.254.169.254/latest"/><outline xmlUrl="javascript:alert(1)"/></body></opml>"""

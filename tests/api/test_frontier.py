@@ -142,7 +142,7 @@ def letters(redis_client: redis.Redis) -> list[dict[str, object]]:
     return found
 
 
-def test_letters_come_last_first(client: httpx.Client, letters: list[dict[str, object]]) -> None:
+def test_the_newest_dead_letters_come_first(client: httpx.Client, letters: list[dict[str, object]]) -> None:
     said = client.get("/dlq").json()
     assert said == {"letters": [{"item": "no letter"}, *reversed(letters)], "count": 3, "next": None}
     for query, expected in (
@@ -155,7 +155,7 @@ def test_letters_come_last_first(client: httpx.Client, letters: list[dict[str, o
     assert client.get("/dlq?older_than=soon").status_code == 422
 
 
-def test_letters_come_a_page_at_a_time(client: httpx.Client, redis_client: redis.Redis) -> None:
+def test_dead_letters_come_a_page_at_a_time(client: httpx.Client, redis_client: redis.Redis) -> None:
     redis_client.rpush(DEAD_LETTERS, *(json.dumps({"url": f"http://a.example/{n}", "at": n}) for n in range(120)))
     found: list[int] = []
     cursor = None
@@ -167,7 +167,7 @@ def test_letters_come_a_page_at_a_time(client: httpx.Client, redis_client: redis
     assert found == list(range(119, -1, -1))
 
 
-def test_letters_are_tried_again_or_dropped(
+def test_dead_letters_are_replayed_or_dropped(
     local: Callers, client: httpx.Client, letters: list[dict[str, object]]
 ) -> None:
     assert client.post("/dlq/replay", json={}).json()["code"] == "say_which"

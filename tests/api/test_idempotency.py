@@ -105,7 +105,7 @@ def test_a_key_is_visible_and_short(public: Callers, key: str) -> None:
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_idempotency_key")
 
 
-def test_others_methods_have_none(public: Callers) -> None:
+def test_keys_of_other_methods_are_ignored(public: Callers) -> None:
     client = public.having("write")
     assert client.get("/feeds", headers=KEY).status_code == 200
     assert not public.wired.client.keys("fc:*answer:*")

@@ -93,7 +93,7 @@ def test_a_ready_or_merged_page_cannot_be_retried(reader: Reader, client: httpx.
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_records_that_there_are_not(client: httpx.Client, method: str) -> None:
+def test_an_unknown_record_is_not_found(client: httpx.Client, method: str) -> None:
     target = f"/media/{media_id('none')}{'/retry' if method == 'POST' else ''}"
     answer = client.request(method, target)
     assert (answer.status_code, answer.json()["code"]) == (404, "media_unknown")
@@ -130,11 +130,11 @@ def test_urls_that_are_not_fetched(reader: Reader, client: httpx.Client, url: st
      '{"url":"http://a.test/","collection":1}', '{"url":"http://a.test/","more":1}',
      '{"url":"http://a.test/' + "a" * 3000 + '"}'],
 )  # fmt: skip
-def test_bodies_that_are_none(client: httpx.Client, body: str) -> None:
+def test_an_invalid_body_is_refused(client: httpx.Client, body: str) -> None:
     answer = client.post("/media/from_url", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
 
 
-def test_a_collection_that_there_is_not(client: httpx.Client) -> None:
+def test_an_unknown_collection_is_not_found(client: httpx.Client) -> None:
     answer = client.post("/media/from_url", json={"url": A, "collection": "later"})
     assert (answer.status_code, answer.json()["code"]) == (404, "collection_unknown")

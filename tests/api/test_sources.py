@@ -49,7 +49,7 @@ def test_a_source_is_forgotten_and_its_feeds_stay(client: httpx.Client) -> None:
     assert len(client.get("/feeds").json()["feeds"]) == 1
 
 
-def test_a_name_in_the_file_is_the_files(client: httpx.Client) -> None:
+def test_a_source_of_the_file_cannot_be_changed(client: httpx.Client) -> None:
     said = {"name": "filed", "base_url": "https://filed.example/", "priority": 7}
     assert client.get("/sources/filed").json() == {**said, "in_file": True, "search": None}
     for answer in (client.put("/sources/filed", json=NEWS), client.delete("/sources/filed")):

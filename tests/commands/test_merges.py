@@ -28,7 +28,7 @@ def merges(call: Call, redis_server: str, redis_client: redis.Redis, tmp_path: P
     return lambda *arguments: call("merges", *arguments)
 
 
-def test_joins_are_listed_newest_first(merges: Call) -> None:
+def test_merges_are_listed_newest_first(merges: Call) -> None:
     code, out, err = merges("list")
     assert (code, err) == (0, "")
     first, second = out.splitlines()
@@ -38,7 +38,7 @@ def test_joins_are_listed_newest_first(merges: Call) -> None:
     assert merges("list", "--limit", "1")[1].splitlines() == [first]
 
 
-def test_joins_are_there_for_programs(merges: Call) -> None:
+def test_merges_are_listed_as_json(merges: Call) -> None:
     found: list[dict[str, Any]] = json.loads(merges("list", "--json")[1])
     assert [join["uid"] for join in found] == [url_uid(C), url_uid(B)]
     assert json.loads(merges("show", C, "--json")[1]) == found[0]

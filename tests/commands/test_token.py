@@ -25,7 +25,7 @@ def test_a_token_is_shown_once_and_stored_as_its_digest(call: Call, redis_client
     assert text not in out
 
 
-def test_for_programs(call: Call) -> None:
+def test_tokens_are_listed_as_json(call: Call) -> None:
     made = json.loads(call("token", "create", "ada", "--json")[1])
     assert (made["actor"], made["scope"]) == ("ada", "read")
     listed = json.loads(call("token", "list", "--json")[1])

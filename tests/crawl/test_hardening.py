@@ -13,11 +13,11 @@ def hardened(**changes: Any) -> Settings:
     return settings
 
 
-def test_the_table_is_enough() -> None:
+def test_the_table_of_settings_passes_the_check() -> None:
     check_hardened(hardened())
 
 
-def test_scrapy_alone_is_not() -> None:
+def test_scrapys_defaults_fail_the_check() -> None:
     with pytest.raises(ValueError, match="TWISTED_DNS_RESOLVER"):
         check_hardened(Settings())
 
@@ -59,12 +59,12 @@ def test_each_hardened_setting_is_checked(name: str) -> None:
         ("JOBDIR", ""),
     ],
 )
-def test_stricter_or_spelled_otherwise(name: str, value: Any) -> None:
+def test_stricter_values_and_other_spellings_pass(name: str, value: Any) -> None:
     check_hardened(hardened(**{name: value}))
 
 
 @pytest.mark.parametrize("name", ["DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT"])
-def test_no_limit_is_no_limit(name: str) -> None:
+def test_a_disabled_limit_fails_the_check(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         check_hardened(hardened(**{name: 0}))
 

@@ -190,7 +190,7 @@ def test_an_address_of_this_machine_is_not_public(reactor: Reactor, dns: Dns, mo
     assert not is_refused(PublicResolver(reactor, opened=parse_networks("8.8.8.8")), "a.org")
 
 
-def test_a_kernel_that_binds_anything_tells_nothing(
+def test_a_kernel_that_binds_any_address_has_no_own_addresses(
     reactor: Reactor, dns: Dns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dns.zones["a.org"] = [["8.8.8.8"]]

@@ -39,7 +39,7 @@ def get(target: str, host: str = "a.test") -> bytes:
     return f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
 
 
-def test_answers_in_their_order_and_the_last_one_for_ever(origin: Origin) -> None:
+def test_responses_come_in_their_order_and_the_last_is_repeated(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/feed", document("one"), busy(retry_after="7"), failure(410))
     statuses = [ask(site, "/feed") for _ in range(4)]
@@ -87,7 +87,7 @@ def test_content_codings(origin: Origin, codings: str, decode, chunked: bool) ->
     assert (response.headers["Content-Encoding"], decode(response.body).decode()) == (codings, text)
 
 
-def test_hostile_answers_reach_the_wire_as_they_were_scripted(origin: Origin) -> None:
+def test_hostile_responses_reach_the_wire_as_scripted(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/raw", Answer(raw=b"HTTP/1.1 200 OK\r\nX: \xff\x00\r\n\r\nhello"))
     site.serve("/dropped", dropped())
@@ -100,7 +100,7 @@ def test_hostile_answers_reach_the_wire_as_they_were_scripted(origin: Origin) ->
     assert wire(site, get("/cut-chunk")).endswith(b"\r\n\r\n4\r\n0123\r\n")
 
 
-def test_slow_answers_and_requests_open_at_once(origin: Origin) -> None:
+def test_slow_responses_are_open_at_once(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/slow", document("x", wait_sec=0.2))
     threads = [threading.Thread(target=ask, args=(site, "/slow")) for _ in range(3)]
@@ -113,7 +113,7 @@ def test_slow_answers_and_requests_open_at_once(origin: Origin) -> None:
     assert 0.2 <= first.answered - first.received < 2
 
 
-def test_a_hanging_answer_ends_with_the_test(origin: Origin) -> None:
+def test_a_hanging_response_ends_with_the_test(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/", hanging())
     with socket.create_connection((site.address, site.port), timeout=0.1) as sock:
@@ -215,11 +215,11 @@ def test_documents_are_well_formed_and_repeat() -> None:
         ("feedcrawl.example", False),
     ],
 )
-def test_what_counts_as_loopback(host: str | bytes | None, expected: bool) -> None:
+def test_loopback_addresses_are_recognised(host: str | bytes | None, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 
-def test_the_guard_stops_what_would_leave(socket_guard: Guard) -> None:
+def test_the_guard_stops_connections_beyond_loopback(socket_guard: Guard) -> None:
     with socket.socket() as sock, pytest.raises(NotLoopback):
         sock.connect(("192.0.2.1", 80))
     with socket.socket(type=socket.SOCK_DGRAM) as sock, pytest.raises(NotLoopback):
@@ -230,14 +230,14 @@ def test_the_guard_stops_what_would_leave(socket_guard: Guard) -> None:
     socket_guard.refused.clear()
 
 
-def test_the_redis_of_the_tests_is_one_that_feedcrawl_accepts(redis_client) -> None:
+def test_feedcrawl_accepts_the_redis_of_the_tests(redis_client) -> None:
     assert redis_client.config_get("appendonly") == {"appendonly": "yes"}
     assert redis_client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
     redis_client.set("odd", b"\xff\xfe")
     assert redis_client.get("odd").encode("utf-8", "surrogateescape") == b"\xff\xfe"
 
 
-def test_scrapy_runs_as_a_user_runs_it(scrapy_run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scrapy_runs_with_a_clean_environment(scrapy_run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEEDCRAWL_CONTACT", "nobody")
     ran = scrapy_run("version", timeout_sec=50)
     assert ran.code == 0, ran.err

@@ -45,7 +45,7 @@ def test_the_status_is_that_of_the_process(code: str, status: int) -> None:
     assert run_python("-c", code, env=clean_environment()).code == status
 
 
-def test_a_signal_ends_it_and_nothing_else_does() -> None:
+def test_a_process_ends_by_a_signal() -> None:
     process = Process(["-c", "import time; time.sleep(600)"], clean_environment())
     assert process.poll() is None
     with pytest.raises(subprocess.TimeoutExpired):
@@ -67,7 +67,7 @@ def test_no_module_is_there_that_a_process_must_choose_for_itself() -> None:
     assert told("-c", code) == [True, False]
 
 
-def test_what_is_left_ends_with_its_server() -> None:
+def test_processes_end_with_their_server() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(PREFORK.parent)!r})\n"
         "from scrapy_process import Process, clean_environment\n"

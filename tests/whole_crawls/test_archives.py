@@ -48,7 +48,7 @@ def world(tmp_path: Path):
         yield world
 
 
-def test_archives_are_read_once_and_only_where_that_is_asked_for(world: World) -> None:
+def test_archives_are_read_once_and_only_where_requested(world: World) -> None:
     site = world.origin.site("archives.test")
     names = serve(site, 3)
     world.crawl("plain", f"feeds={site.url('/feed')}")
@@ -96,7 +96,7 @@ def test_walks_end(world: World) -> None:
     )
 
 
-def test_a_killed_walk_goes_on_where_it_was(world: World) -> None:
+def test_a_killed_walk_continues_at_its_document(world: World) -> None:
     site = world.origin.site("killed.test")
     names = serve(site, 12)
     limits = {f"FEEDCRAWL_{kind}_TIMEOUT_SEC": "1.5" for kind in ("FETCH", "ARTICLE", "ROBOTS", "SITEMAP", "RENDER")}

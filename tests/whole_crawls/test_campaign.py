@@ -49,7 +49,7 @@ ASLEEP = [
 
 
 @pytest.mark.timeout(300)
-def test_a_worker_that_sleeps_through_its_lease_writes_nothing_stale(tmp_path: Path) -> None:
+def test_a_worker_that_sleeps_beyond_its_lease_writes_nothing_stale(tmp_path: Path) -> None:
     with world_in(tmp_path, **SETTINGS) as world:
         campaign = Campaign(world)
         workers = []

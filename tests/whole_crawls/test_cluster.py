@@ -113,7 +113,7 @@ def found(frontier: Shards, task_id: str) -> tuple[Task, History]:
     return there
 
 
-def test_a_node_that_restarts_in_mid_crawl_costs_time_and_nothing_else(
+def test_a_node_that_restarts_during_a_crawl_costs_only_time(
     world: World, client: redis.RedisCluster, redis_cluster: Cluster
 ) -> None:
     urls = sites(world, wait_sec=0.2)

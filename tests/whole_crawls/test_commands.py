@@ -63,7 +63,7 @@ def events(ran: Run, name: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == name]
 
 
-def test_a_crawl_tells_and_exports(scrapy: Scrapy, site: Site, tmp_path: Path) -> None:
+def test_a_crawl_reports_and_exports(scrapy: Scrapy, site: Site, tmp_path: Path) -> None:
     out, table = tmp_path / "out.jsonl", tmp_path / "out.csv"
     feed = site.url("/feed")
     ran = scrapy("crawl", "feeds", "-a", f"feeds={feed}", "-O", str(out), "-O", str(table), FEEDCRAWL_LOG_FORMAT="json")
@@ -155,7 +155,7 @@ def test_commands_work_beside_a_crawl(scrapy: Scrapy, site: Site, env: dict[str,
         (["crawl", "feeds"], {"FEEDCRAWL_ALLOW_NETWORKS": "127.0.0.0/99"}, "FEEDCRAWL_ALLOW_NETWORKS"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_a_sentence(
+def test_an_unusable_argument_is_refused_in_a_sentence(
     scrapy: Scrapy, arguments: list[str], settings: dict[str, str], said: str
 ) -> None:
     ran = scrapy(*arguments, **settings)
@@ -179,7 +179,7 @@ class Raising:
 
 
 @pytest.mark.parametrize("broken", ["articles", "raw", "data", "pipeline", "server"])
-def test_what_is_broken_of_ours_ends_with_status_1(scrapy: Scrapy, site: Site, tmp_path: Path, broken: str) -> None:
+def test_a_fault_of_our_side_ends_with_status_1(scrapy: Scrapy, site: Site, tmp_path: Path, broken: str) -> None:
     data, options, settings = tmp_path / "data", [], {}
     if broken == "data":
         data.write_text("a file")

@@ -39,7 +39,7 @@ def _server_of(world: World) -> set[int]:
     return set()
 
 
-def test_a_disk_that_is_away_costs_no_article(tmp_path: Path) -> None:
+def test_an_unavailable_disk_costs_no_article(tmp_path: Path) -> None:
     with world_in(tmp_path, **PATIENCE) as world:
         site = world.origin.site("site.test")
         page = site.serve("/page", good_page("page"))

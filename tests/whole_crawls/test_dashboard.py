@@ -11,7 +11,7 @@ from feedcrawl.domain.articles.query import ArticleFilter
 from feedcrawl.domain.operations.counters import SPANS, bars, errors, total
 
 
-def test_what_a_crawl_came_to_is_counted_once_and_shown(tmp_path: Path) -> None:
+def test_results_of_a_crawl_are_counted_once_and_shown(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("news.test")
         site.serve("/one", good_page("one"))

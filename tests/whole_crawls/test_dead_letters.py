@@ -13,7 +13,7 @@ DEAD = "page_fetcher_dlq"
 
 
 @pytest.mark.parametrize("way", ["any program", "the command"])
-def test_a_letter_is_tried_again_with_all_that_it_came_with(tmp_path: Path, way: str) -> None:
+def test_a_dead_letter_is_retried_with_its_payload(tmp_path: Path, way: str) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("site.test")
         url = site.serve("/late", failure(404))

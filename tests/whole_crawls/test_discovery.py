@@ -101,7 +101,7 @@ def test_several_feeds_are_a_choice(subscribed) -> None:
     ]
 
 
-def test_what_is_of_no_use_is_said(subscribed) -> None:
+def test_urls_that_are_not_subscribed_are_named_with_a_reason(subscribed) -> None:
     found, ran, _ = subscribed
     lines = ran.err.splitlines()
     assert len(lines) == 6, ran.err
@@ -111,7 +111,7 @@ def test_what_is_of_no_use_is_said(subscribed) -> None:
     assert any(unseen in line for line in lines)
 
 
-def test_robots_are_asked_for_pages_and_kept(subscribed) -> None:
+def test_robots_txt_is_obeyed_for_pages(subscribed) -> None:
     _, _, asked = subscribed
     assert "one.test/robots.txt" in asked
     assert "closed.test/" in asked
@@ -175,7 +175,7 @@ def test_a_crawl_leaves_pages_for_their_feeds(tmp_path: Path) -> None:
         assert refused["detail"] == f"no feed was found at or through {page_url}; it is not subscribed"
 
 
-def test_a_page_whose_feed_is_subscribed_joins_it(tmp_path: Path) -> None:
+def test_a_page_whose_feed_is_subscribed_is_merged_with_the_feed(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
         site = world.origin.site("joined.test")
         site.serve("/", announcing(alternate("/feed")))

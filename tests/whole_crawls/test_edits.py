@@ -36,7 +36,7 @@ def text_of(world: World, url: str) -> str:
         return article(client, url)["clean_text"]
 
 
-def test_an_entry_that_only_says_that_it_was_edited_has_its_article_read_again(world: World) -> None:
+def test_an_entry_with_only_a_new_date_of_edit_has_its_article_fetched_again(world: World) -> None:
     site = world.origin.site("news.test")
     names = ["a", "b", "c", "d"]
     urls = [site.serve(f"/{name}", good_page(name, etag='"1"'), edited(name)) for name in names]

@@ -91,7 +91,7 @@ def test_enclosures_and_lead_images_are_kept_and_named(world: World) -> None:
     assert [(each["url"], each["role"], each["status"]) for each in item["files"]] == [(sound, "enclosure", "pending")]
 
 
-def test_exports_name_what_was_pending_when_the_line_was_written(world: World) -> None:
+def test_exports_show_the_final_state_of_files(world: World) -> None:
     site = world.origin.site("news.test")
     sound = site.serve("/a.mp3", file(MP3, "audio/mpeg"))
     site.serve("/a", pictured("a", site.serve("/a.png", failure(404))))
@@ -128,7 +128,7 @@ REFUSALS: list[tuple[str, Callable[[], Answer], str]] = [
 ]
 
 
-def test_what_is_refused_has_its_reason_everywhere(world: World) -> None:
+def test_a_refused_file_has_its_reason_everywhere(world: World) -> None:
     site = world.origin.site("news.test")
     urls = {name: site.serve(f"/f/{name}", answer()) for name, answer, _ in REFUSALS}
     urls["private"] = "http://10.1.2.3/a.png"
@@ -158,7 +158,7 @@ def test_what_is_refused_has_its_reason_everywhere(world: World) -> None:
     assert asked_for(world, "run", "/closed") == []
 
 
-def test_the_bytes_name_what_a_careless_server_serves(world: World) -> None:
+def test_the_bytes_decide_the_type_of_a_file(world: World) -> None:
     site = world.origin.site("news.test")
     urls = [
         site.serve("/f/1", file(PNG, "image/jpeg")),
@@ -197,7 +197,7 @@ def test_a_file_of_two_feeds_is_fetched_once_and_named_by_both(world: World) -> 
     assert late["files"] == linked(world, two.url("/b"))  # known when it was written
 
 
-def test_content_that_is_gone_is_fetched_again(world: World) -> None:
+def test_a_lost_file_is_fetched_again(world: World) -> None:
     site = world.origin.site("news.test")
     image = site.serve("/f/a.png", file(PNG, "image/png"))
     site.serve("/a", pictured("a", image))
@@ -294,7 +294,7 @@ def test_a_full_disk_gives_the_file_back(world: World) -> None:
     assert linked(world, site.url("/a"))[0]["status"] == "stored"
 
 
-def test_retention_drops_what_no_record_names(world: World) -> None:
+def test_retention_drops_files_that_no_record_names(world: World) -> None:
     site = world.origin.site("news.test")
     site.serve("/a", pictured("a", site.serve("/f/a.png", file(PNG, "image/png"))))
     site.serve("/b", pictured("b", site.serve("/f/b.png", file(PNG + b"b", "image/png"))))

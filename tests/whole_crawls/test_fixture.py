@@ -58,7 +58,7 @@ def test_saved_checked_and_accepted(tmp_path: Path) -> None:
         ([], "name one URL"),
     ],
 )
-def test_what_cannot_be_used_is_said(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_an_unusable_argument_is_refused(tmp_path: Path, arguments: list[str], said: str) -> None:
     run = run_scrapy("fixture", *(each.format(folder=tmp_path) for each in arguments), data_dir=tmp_path / "data")
     assert run.code == 2, run.err
     assert said in run.err + run.out

@@ -190,7 +190,7 @@ def targets(port: int) -> list[str]:
     return hosts + names + odd
 
 
-def test_no_way_leads_to_the_canary(canaries: list[Server], gate: Server, guarded: dict[str, Any]) -> None:
+def test_no_route_leads_to_the_canary(canaries: list[Server], gate: Server, guarded: dict[str, Any]) -> None:
     port = canaries[0].server_port
     direct = targets(port)
     gate.targets = [*direct, f"//127.0.0.1:{port}/", f"//v4.test:{port}/"]

@@ -89,7 +89,7 @@ def recovering(world: World) -> str:
     return site.serve("/feed", document("<html>", etag='"1"', content_type="text/html"), well)
 
 
-def test_hostile_feeds_harm_nobody_else(tmp_path: Path) -> None:
+def test_hostile_feeds_harm_no_other_feed(tmp_path: Path) -> None:
     with world_in(tmp_path, **LIMITS) as world:
         ill = recovering(world)
         world.crawl("all", world.feeds_file("\n".join([ill, *hostile_world(world)])))
@@ -117,7 +117,7 @@ def test_hostile_feeds_harm_nobody_else(tmp_path: Path) -> None:
             assert article(client, world.origin.sites["ill.test"].url("/page"))["status"] == "success"
 
 
-def test_what_is_called_a_page_and_is_none_is_no_article(tmp_path: Path) -> None:
+def test_a_body_that_is_no_page_is_no_article_whatever_its_content_type(tmp_path: Path) -> None:
     """By its bytes, whatever its type says; a page with a slip in it stays one."""
     noise = random.Random(1).randbytes(4000)
     bodies = {
@@ -142,7 +142,7 @@ def test_what_is_called_a_page_and_is_none_is_no_article(tmp_path: Path) -> None
             assert found["slip"]["status"] == "success"
 
 
-def test_a_page_in_a_codec_that_is_no_encoding_is_read_all_the_same(tmp_path: Path) -> None:
+def test_a_page_in_a_codec_that_is_no_encoding_of_text_is_read(tmp_path: Path) -> None:
     """Declared by HTTP or by the page: no traceback, exit status 0, and no codec that is quadratic in its input."""
     labels = ["punycode", "idna", "undefined", "rot13", "unicode_escape", "utf-7", "nonsense"]
     with world_in(tmp_path) as world:

@@ -70,7 +70,7 @@ def test_a_feed_over_the_limit_leaves_its_record(story: World, path: str, least:
         assert (headers["x-mine"], headers["content-length"]) == ("kept", str(len(BIG)))
 
 
-def test_a_body_that_is_too_large_once_decoded_is_archived_whole(story: World) -> None:
+def test_a_body_too_large_once_decoded_is_archived_whole(story: World) -> None:
     line = journal(story, "/bomb")
     assert (line["result"], line["http_status"]) == ("too_large", 200)
     ref, truncated, _, _ = archived(story, story.origin.site("big.test").url("/bomb"))

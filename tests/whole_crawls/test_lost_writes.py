@@ -57,7 +57,7 @@ def is_kept(client: redis.Redis, kind: str, uid: str) -> bool:
     return client.hget(f"rss:article_canonical:{uid}", "status") == "success"
 
 
-def test_after_each_write_all_that_was_told_is_there_and_a_lost_end_is_work_again(tmp_path: Path) -> None:
+def test_every_announced_article_survives_each_lost_write(tmp_path: Path) -> None:
     with redis_of_its_own() as server, world_in(tmp_path, url=server.url, **PATIENCE) as world:
         campaign = Campaign(world, pages=4)
         argument = world.feeds_file("".join(f"{campaign.site('site')} kept\n" for _ in range(2)))

@@ -234,7 +234,7 @@ def test_events_tell_each_thing_once(story: World, client: redis.Redis) -> None:
     assert ready[uid]["text_len"] > 500
 
 
-def test_lines_are_what_the_hash_says(story: World, client: redis.Redis) -> None:
+def test_lines_equal_hashes(story: World, client: redis.Redis) -> None:
     last = {line["uid"]: line for line in story.lines("articles")}
     stored = {key.rpartition(":")[2] for key in client.scan_iter("rss:article_canonical:*")}
     assert set(last) == {uid for uid in stored if client.hget(f"rss:article_canonical:{uid}", "status") == "success"}
@@ -245,7 +245,7 @@ def test_lines_are_what_the_hash_says(story: World, client: redis.Redis) -> None
         assert stored_fields == values
 
 
-def test_every_exchange_is_archived_as_it_came(story: World) -> None:
+def test_every_exchange_is_archived_as_received(story: World) -> None:
     index = {ref.fetch_id: ref for ref in RawIndex(story.data / "raw").refs()}
     records = list(warc_records(story.data / "raw"))
     responses = {record["id"]: record for record in records if record["type"] in ("response", "revisit")}
@@ -277,7 +277,7 @@ def warc_records(directory: Path) -> Iterator[dict[str, Any]]:
                 }
 
 
-def test_unchanged_feeds_cost_one_conditional_request(story: World) -> None:
+def test_an_unchanged_feed_costs_a_single_conditional_request(story: World) -> None:
     asked = [request for request in story.asked["second"] if request.status != 302]
     names = ["fading", "failing", "local", "news", "target", "varied"]
     assert sorted(request.path for request in asked) == [f"/feed/{name}" for name in names]
@@ -290,7 +290,7 @@ def test_unchanged_feeds_cost_one_conditional_request(story: World) -> None:
     assert len(story.logged("second", "feed_polled")) == 6
 
 
-def test_only_what_is_new_or_edited_is_fetched(story: World, client: redis.Redis) -> None:
+def test_only_new_and_edited_articles_are_fetched(story: World, client: redis.Redis) -> None:
     site = story.origin.sites["news.test"]
     asked = {request.path: request for request in story.asked["third"] if request.host == site.name}
     assert set(asked) - {"/robots.txt"} == {"/feed/news", "/feed/local", "/n4", "/n1", "/n2"}
@@ -304,12 +304,12 @@ def test_only_what_is_new_or_edited_is_fetched(story: World, client: redis.Redis
     assert (revisions["id-n1"], revisions["id-n0"], revisions["id-n4"]) == (2, 1, 1)
 
 
-def test_a_run_with_nothing_due_ends_at_once(story: World) -> None:
+def test_a_run_without_due_tasks_ends_at_once(story: World) -> None:
     assert story.asked["idle"] == []
     assert "Spider closed (finished)" in story.runs["idle"].err
 
 
-def test_variants_end_as_one_article(story: World, client: redis.Redis) -> None:
+def test_variants_of_a_url_are_a_single_article(story: World, client: redis.Redis) -> None:
     site = story.origin.sites["www.vary.test"]
     uid = url_uid(site.url("/story"))
     members = client.smembers("rss:articles_by_category:varied")
@@ -351,7 +351,7 @@ def test_redirects_are_followed_and_judged_by_their_target(story: World, client:
     assert story.paths("first", "guarded.test") == ["/robots.txt"]
 
 
-def test_a_feed_that_is_elsewhere_for_now_keeps_its_address(story: World, client: redis.Redis) -> None:
+def test_a_feed_with_a_temporary_redirect_keeps_its_url(story: World, client: redis.Redis) -> None:
     for run in ("first", "second", "third"):
         assert story.paths(run, "moved.test") == ["/feed/moved"]
         assert [path for path in story.paths(run, "there.test") if "feed" in path] == ["/feed/target"]
@@ -369,7 +369,7 @@ def failure_of(client: redis.Redis, url: str) -> tuple[str, str]:
     return found["failure"], found["failure_reason"]
 
 
-def test_hosts_are_asked_one_request_at_a_time_and_in_their_pace(story: World) -> None:
+def test_each_host_gets_a_single_request_at_a_time_in_its_pace(story: World) -> None:
     ledger = story.origin.ledger
     for host in ledger.hosts() - {"slow.test"}:  # which does not notice that nobody waits any more
         assert ledger.max_open(host) == 1, host
@@ -414,14 +414,14 @@ def test_failures_have_a_code_and_a_reason(
     assert (kept[1].status, kept[1].reason) == ("dead", reason)
 
 
-def test_what_is_no_page_is_not_read(story: World) -> None:
+def test_a_body_that_is_no_page_is_not_downloaded_whole(story: World) -> None:
     url = story.origin.sites["bad.test"].url("/pdf")
     found = [each for each in warc_records(story.data / "raw") if (each["url"], each["type"]) == (url, "response")]
     assert [each["truncated"] for each in found] == ["unspecified"]
     assert len(found[0]["body"]) < 100_000
 
 
-def test_a_body_that_was_cut_off_is_archived_as_such_and_not_stored(story: World) -> None:
+def test_a_truncated_body_is_archived_as_such_and_not_stored(story: World) -> None:
     for host in ("cut.test", "cut2.test"):
         url = story.origin.sites[host].url("/cut")
         kept = [record for record in warc_records(story.data / "raw") if record["url"] == url]

@@ -105,7 +105,7 @@ def test_every_metric_moves(tmp_path: Path) -> None:
         assert scraped(port) == {}
 
 
-def test_a_port_that_is_taken_stops_no_crawl(tmp_path: Path) -> None:
+def test_a_taken_port_stops_no_crawl(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, world_in(tmp_path) as world:
         port = str(taken.getsockname()[1])
         site = world.origin.site("good.test")

@@ -9,7 +9,7 @@ from world import entry, events, feed, good_page, world_in
 NAMES = [f"story-{number}" for number in range(8)]
 
 
-def test_entries_of_another_system_are_no_news_until_an_operator_says_so(tmp_path: Path) -> None:
+def test_entries_of_another_system_are_no_news_until_an_operator_confirms(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
         site = world.origin.site("site.test")
         before = [entry(site, name, hour=hour) for hour, name in enumerate(NAMES)]

@@ -182,7 +182,7 @@ IN_ONE_CRAWL: dict[str, Callable[[World], None]] = {
 
 
 @pytest.mark.parametrize("name", IN_ONE_CRAWL)
-def test_in_one_crawl(name: str, world: World) -> None:
+def test_a_setting_takes_effect_in_a_crawl(name: str, world: World) -> None:
     IN_ONE_CRAWL[name](world)
 
 
@@ -214,14 +214,14 @@ def wait_sec(state: PollState, seen: Observation, *, jitter: float, **given: obj
 
 
 @pytest.mark.parametrize("name", CADENCE)
-def test_in_a_decision(name: str) -> None:
+def test_a_setting_takes_effect_in_a_decision(name: str) -> None:
     setting, value, state, seen, usual, wanted = CADENCE[name]
     jitter = 1.0 if "JITTER" in setting else 0.0
     assert wait_sec(state, seen, jitter=jitter) == pytest.approx(usual)
     assert wait_sec(state, seen, jitter=jitter, **{setting: value}) == pytest.approx(wanted)
 
 
-def test_max_depth(world: World) -> None:
+def test_max_depth_bounds_a_crawl(world: World) -> None:
     site = world.origin.site("deep.test")
     for number in range(4):
         words = "<p>words</p>" * 40
@@ -232,7 +232,7 @@ def test_max_depth(world: World) -> None:
     assert asked == ["/", "/list/0"]
 
 
-def test_brokers_and_topic(world: World) -> None:
+def test_brokers_and_topic_are_configured(world: World) -> None:
     kafka = Kafka()
     try:
         given = {"FEEDCRAWL_KAFKA_BOOTSTRAP": kafka.bootstrap, "FEEDCRAWL_KAFKA_WEBPAGE_TOPIC": "pages"}
@@ -243,7 +243,7 @@ def test_brokers_and_topic(world: World) -> None:
         kafka.close()
 
 
-def test_all_names_are_here() -> None:
+def test_every_documented_name_has_a_test() -> None:
     """That of the time a page may take to render is in tests/rendering/test_renderer.py, which has a browser."""
     here = {*IN_ONE_CRAWL, *CADENCE, "max_depth", "kafka_bootstrap_servers", "webpage_log_topic", "timeout_ms"}
     here |= {"input_queue", "dlq_queue", "poll_timeout_seconds", "circuit_breaker_backoff_multiplier"}  # of the queues

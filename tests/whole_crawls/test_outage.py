@@ -9,7 +9,7 @@ from world import entry, good_page, world_in
 
 
 @pytest.mark.parametrize(("hosts", "before_known"), [(14, 10), (3, 3)])
-def test_an_outage_of_our_own_is_held_against_nobody(tmp_path: Path, hosts: int, before_known: int) -> None:
+def test_an_outage_of_our_own_network_is_blamed_on_no_host(tmp_path: Path, hosts: int, before_known: int) -> None:
     with world_in(tmp_path) as world, world.client() as client:
         sites = [world.origin.site(f"site-{number}.test") for number in range(hosts)]
         feeds = [
@@ -40,7 +40,7 @@ def test_an_outage_of_our_own_is_held_against_nobody(tmp_path: Path, hosts: int,
         assert client.llen("page_fetcher_dlq") == 0
 
 
-def test_feeds_of_a_host_that_was_away_come_back_with_its_first_answer(tmp_path: Path) -> None:
+def test_feeds_of_a_host_that_was_away_are_polled_with_its_first_response(tmp_path: Path) -> None:
     """Not at the end of their back-off, which may be a day."""
     hasty = {"FEEDCRAWL_MIN_INTERVAL_SEC": "1", "FEEDCRAWL_INITIAL_INTERVAL_SEC": "1", "FEEDCRAWL_JITTER_RATIO": "0"}
     with world_in(tmp_path, **hasty, FEEDCRAWL_BACKOFF_BASE="2000", FEEDCRAWL_LINGER_SEC="1") as world:

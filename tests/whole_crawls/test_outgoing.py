@@ -89,13 +89,13 @@ def by_host(story: Story, name: str) -> dict[str, set[str]]:
     return {host: came_from(story, host) for host in (f"{name}.test", *(f"h{n}.{name}.test" for n in range(4)))}
 
 
-def test_hosts_of_a_source_are_asked_from_its_addresses_each_from_one(story: Story) -> None:
+def test_each_host_of_a_source_is_requested_from_one_of_its_addresses(story: Story) -> None:
     found = by_host(story, "bound")
     assert {len(addresses) for addresses in found.values()} == {1}
     assert set().union(*found.values()) == set(BOUND)
 
 
-def test_hosts_of_a_source_are_asked_by_its_proxies_each_by_one(story: Story) -> None:
+def test_each_host_of_a_source_is_requested_through_one_of_its_proxies(story: Story) -> None:
     found = by_host(story, "proxied")
     assert {len(addresses) for addresses in found.values()} == {1}
     assert set().union(*found.values()) == {story.http.address, story.socks.address}
@@ -105,11 +105,11 @@ def test_hosts_of_a_source_are_asked_by_its_proxies_each_by_one(story: Story) ->
         assert {target.rpartition(":")[0] for _, target in proxy.asked} == judged  # addresses, no names
 
 
-def test_everybody_else_is_asked_from_the_addresses_for_all(story: Story) -> None:
+def test_other_hosts_are_requested_from_the_common_addresses(story: Story) -> None:
     assert set().union(*by_host(story, "other").values()) == {FOR_ALL}
 
 
-def test_records_say_which_served(story: Story) -> None:
+def test_records_name_the_outgoing_route(story: Story) -> None:
     names = {
         story.http.address: f"http://127.0.0.1:{story.http.port}",
         story.socks.address: f"socks5://127.0.0.1:{story.socks.port}",

@@ -90,7 +90,7 @@ def test_headers_end_at_a_redirect_to_another_origin(world: World) -> None:
     assert [request.header("X-Token") for request in at(world, "club", "/token")].count(None) == 1
 
 
-def test_401_without_a_login_says_what_to_do(world: World) -> None:
+def test_a_401_without_a_login_has_a_hint(world: World) -> None:
     with world.wired() as wired:
         (closed,) = (each for each in wired.registry.all() if each.subscription.url.endswith("/closed"))
         line = wired.registry.journal(closed.id)[0]

@@ -23,7 +23,7 @@ RESUMES_SEC = 15.0
 
 
 @pytest.mark.timeout(180)
-def test_a_spoilt_way_to_redis_costs_time_alone(tmp_path: Path) -> None:
+def test_a_faulty_connection_to_redis_costs_only_time(tmp_path: Path) -> None:
     with running_redis() as server, RedisProxy(server) as proxy:
         settings = SETTINGS | {"FEEDCRAWL_LEASE_SEC": "6", "REDIS_URL": f"{proxy.url}?socket_timeout=1"}
         with world_in(tmp_path, **settings) as world:

@@ -50,7 +50,7 @@ def site_with_pages(world: World, *names: str) -> Site:
     return site
 
 
-def test_what_a_hub_pushes_is_stored_within_seconds(world: World) -> None:
+def test_a_delivery_is_stored_within_seconds(world: World) -> None:
     site, hub = site_with_pages(world, "a", "b", "c", "d"), Hub(world.origin.site("hub.test"))
     url = site.serve("/feed", named(hub.url, ["a"], site))
     world.start(f"feeds={url}", "forever=1")
@@ -123,7 +123,7 @@ def test_a_hub_that_keeps_silent_is_relied_on_no_more(world: World) -> None:
         assert len(world.logged("backup 2", "push_missed")) == 1
 
 
-def test_hubs_that_are_not_to_be_asked_leave_the_feed_to_its_polls(world: World) -> None:
+def test_a_feed_whose_hub_may_not_be_requested_is_polled(world: World) -> None:
     site, other = site_with_pages(world, "a"), world.origin.site("hub.test")
     elsewhere = other.serve("/moved", redirect(other.url("/hub"), 307))
     hubs = {"/private": "http://10.0.0.1/hub", "/moved": elsewhere, "/gone": other.url("/none")}
@@ -144,7 +144,7 @@ def test_hubs_that_are_not_to_be_asked_leave_the_feed_to_its_polls(world: World)
     assert len(world.logged("asks", "push_failed")) == 3
 
 
-def test_our_own_hub_is_told_of_news_in_published_feeds(world: World) -> None:
+def test_our_own_hub_is_notified_of_news_in_published_feeds(world: World) -> None:
     site, hub = site_with_pages(world, "a"), Hub(world.origin.site("ours.test"), verifies=False)
     url = site.serve("/feed", feed([entry(site, "a")]))
     own = {"FEEDCRAWL_HUB_URL": hub.url, "FEEDCRAWL_LINGER_SEC": "4"}
@@ -155,7 +155,7 @@ def test_our_own_hub_is_told_of_news_in_published_feeds(world: World) -> None:
     assert told == [f"{base}/{each}.{form}" for each in feeds for form in ("atom", "json")]
 
 
-def test_an_rsscloud_server_announces_what_is_then_polled(world: World) -> None:
+def test_a_feed_is_polled_when_its_rsscloud_server_notifies(world: World) -> None:
     site, cloud = site_with_pages(world, "a", "b"), CloudServer(world.origin.site("cloud.test"))
 
     def clouded(*names: str) -> Answer:

@@ -135,7 +135,7 @@ def test_a_delivery_outlives_the_worker_that_reads_it(world: World) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_a_subscription_is_renewed_though_workers_die_over_it(world: World) -> None:
+def test_a_subscription_is_renewed_though_its_workers_die(world: World) -> None:
     with api_of(world), world.wired() as wired:
         room = Newsroom(world, "news")
         topic = Topic(room.hub.url, room.sites["news"].url("/feed"))
@@ -181,7 +181,7 @@ def _answers(url: str) -> bool:
 
 
 @pytest.mark.timeout(120)
-def test_a_hub_that_got_no_answer_comes_again_and_brings_nothing_twice(world: World) -> None:
+def test_a_delivery_repeated_without_a_response_is_stored_once(world: World) -> None:
     with api_of(world):
         room = Newsroom(world, *RECEIPT)
     for step in RECEIPT:
@@ -197,7 +197,7 @@ def test_a_hub_that_got_no_answer_comes_again_and_brings_nothing_twice(world: Wo
 
 
 @pytest.mark.timeout(120)
-def test_what_a_hub_sends_twice_in_disorder_forged_or_too_large(world: World) -> None:
+def test_repeated_disordered_forged_and_large_deliveries_do_no_harm(world: World) -> None:
     with api_of(world), world.wired() as wired:
         room = Newsroom(world, "news")
         site = room.sites["news"]

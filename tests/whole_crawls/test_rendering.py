@@ -204,7 +204,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
 
 
 @pytest.mark.parametrize("name", ["written", "fetched", "attack"])
-def test_what_scripts_write_is_stored(played: Played, name: str) -> None:
+def test_text_written_by_scripts_is_stored(played: Played, name: str) -> None:
     found = played.hash(name)
     assert found["status"] == "success", found
     assert (found["title"], found["rendered"]) == (f"About {name}", "true")
@@ -212,7 +212,7 @@ def test_what_scripts_write_is_stored(played: Played, name: str) -> None:
     assert played.times(f"/{name}") == 2  # as it is, then by the browser
 
 
-def test_the_record_tells(played: Played) -> None:
+def test_the_record_shows_that_a_page_was_rendered(played: Played) -> None:
     told = {line["url"].rpartition("/")[2]: line.get("rendered") for line in played.world.lines("articles")}
     assert told == {"plain": None, "written": True, "fetched": True, "attack": True, "renamed": True}
     assert "rendered" not in played.hash("plain")
@@ -232,7 +232,7 @@ def test_the_plain_bytes_are_archived(played: Played) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "bare", "closed"])
-def test_no_browser_is_asked_for_other_pages(played: Played, name: str) -> None:
+def test_a_page_with_text_is_not_rendered(played: Played, name: str) -> None:
     assert played.times(f"/{name}") == 1
 
 
@@ -246,7 +246,7 @@ def test_no_browser_is_asked_for_other_pages(played: Played, name: str) -> None:
         ("leaves", "FAIL_EMPTY", "render_moved"),
     ],
 )
-def test_what_cannot_be_rendered_ends_as_it_was_or_as_a_time_out(
+def test_a_page_that_cannot_be_rendered_keeps_its_failure_or_times_out(
     played: Played, name: str, failure: str, reason: str
 ) -> None:
     found = played.hash(name)
@@ -255,7 +255,7 @@ def test_what_cannot_be_rendered_ends_as_it_was_or_as_a_time_out(
     assert (found["failure_reason"] == reason) is (failure == "FAIL_TIMEOUT")
 
 
-def test_nothing_gets_out(played: Played) -> None:
+def test_the_browser_reaches_no_forbidden_address(played: Played) -> None:
     assert played.canary.calls == []
     assert played.world.paths("auto", played.neighbour.name) == []
 
@@ -264,13 +264,13 @@ def test_no_process_is_left(played: Played) -> None:
     assert played.left == set()
 
 
-def test_what_does_not_end_is_killed(played: Played) -> None:
+def test_a_page_that_does_not_end_is_killed(played: Played) -> None:
     killed = played.world.logged("auto", "browser_killed")
     assert [each["url"] for each in killed] == [played.site.url("/frozen")]
     assert len(played.world.logged("auto", "browser_started")) <= 2  # the next page's is a new one
 
 
-def test_the_user_agent_is_ours(played: Played) -> None:
+def test_the_browser_sends_our_user_agent(played: Played) -> None:
     agents = {dict(request.headers)["User-Agent"] for request in played.world.asked["auto"]}
     assert all(agent.startswith("feedcrawl/") for agent in agents)
 
@@ -291,7 +291,7 @@ def test_a_killed_crawl_takes_its_browser_along(tmp_path: Path) -> None:
         world.until(lambda: not alive(set(browsers()) - before), timeout_sec=20)
 
 
-def test_a_crawl_that_is_told_to_stop_waits_no_longer_than_for_any_request(tmp_path: Path) -> None:
+def test_a_stopped_crawl_waits_for_the_browser_no_longer_than_for_a_request(tmp_path: Path) -> None:
     before = set(browsers())
     with world_in(tmp_path, FEEDCRAWL_RENDER="auto", FEEDCRAWL_DRAIN_SEC="1") as world:
         site = world.origin.site("scripts.test")
@@ -327,7 +327,7 @@ def test_a_browser_is_not_started_without_need(tmp_path: Path) -> None:
         assert world.logged("plain", "browser_started") == []
 
 
-def test_never_means_never(tmp_path: Path) -> None:
+def test_no_page_is_rendered_where_rendering_is_disabled(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_RENDER="never") as world:
         site = world.origin.site("scripts.test")
         site.serve("/a", html(shell(f"show({texts('a')})")))
@@ -338,7 +338,7 @@ def test_never_means_never(tmp_path: Path) -> None:
             assert article(client, site.url("/a"))["failure"] == "FAIL_EMPTY"
 
 
-def test_a_source_may_want_it_always(tmp_path: Path) -> None:
+def test_a_source_may_always_render(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("scripts.test")
         site.serve("/a", good_page("a"))
@@ -351,7 +351,7 @@ def test_a_source_may_want_it_always(tmp_path: Path) -> None:
             assert article(client, site.url("/a"))["status"] == "success"
 
 
-def test_without_a_browser_the_crawl_says_so_once_and_goes_on(tmp_path: Path) -> None:
+def test_a_missing_browser_is_logged_once_and_the_crawl_continues(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_RENDER="auto", FEEDCRAWL_BROWSER=str(tmp_path / "none")) as world:
         site = world.origin.site("scripts.test")
         for name in ("a", "b", "c"):

@@ -82,7 +82,7 @@ def url(world: World, name: str) -> str:
     return world.origin.sites["www.paper.test"].url(f"/{name}")
 
 
-def test_without_a_change_nothing_differs_and_nothing_is_asked(crawled: World) -> None:
+def test_a_replay_without_a_change_differs_in_nothing_and_requests_nothing(crawled: World) -> None:
     before = len(crawled.origin.ledger.requests)
     *pages, counts = said(replay(crawled, "--json", rules=False))
     assert {each["url"]: each["outcome"] for each in pages} == {
@@ -94,7 +94,7 @@ def test_without_a_change_nothing_differs_and_nothing_is_asked(crawled: World) -
     assert len(crawled.origin.ledger.requests) == before
 
 
-def test_an_article_that_two_feeds_name_stays_as_it_is(tmp_path: Path) -> None:
+def test_an_article_of_two_feeds_is_replayed_unchanged(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("www.paper.test")
         site.serve("/told", good_page("told"))
@@ -122,7 +122,7 @@ def test_articles_of_incomplete_transfers_are_read_as_the_crawl_read_them(tmp_pa
         assert why.code == 0, why.err
 
 
-def test_rules_change_what_they_name_and_two_replays_are_equal_to_the_byte(crawled: World) -> None:
+def test_rules_change_only_the_named_fields_and_replays_are_equal(crawled: World) -> None:
     first, again = replay(crawled, "--json"), replay(crawled, "--json")
     assert first.out == again.out
     *pages, counts = said(first)
@@ -173,7 +173,7 @@ def test_a_feed_is_named_by_its_url(crawled: World) -> None:
     assert len(pages) == 3
 
 
-def test_what_cannot_be_meant_is_said(crawled: World) -> None:
+def test_an_unusable_condition_is_refused(crawled: World) -> None:
     assert "'soon' is neither a day" in replay(crawled, "--since", "soon", code=2).err
     assert "holds no page that is meant" in replay(crawled, "--url", "http://www.paper.test/nothing", code=2).err
 
@@ -194,7 +194,7 @@ def test_a_torn_archive_costs_its_torn_record_alone(crawled: World) -> None:
     assert len(pages) == 3
 
 
-def test_written_once_it_is_written_and_told(own: World) -> None:
+def test_a_written_replay_is_stored_and_announced_once(own: World) -> None:
     *pages, counts = said(replay(own, "--write", "--json"))
     assert counts["written"] == 2
     assert {each["url"]: each["written"] for each in pages} == {
@@ -237,7 +237,7 @@ def test_written_once_it_is_written_and_told(own: World) -> None:
     assert said(replay(own, "--json", rules=False))[-1]["lost"] == 1  # told, not taken away
 
 
-def test_without_what_redis_knew_the_disk_says_the_same(own: World) -> None:
+def test_a_replay_without_redis_gives_the_same_results(own: World) -> None:
     known = replay(own, "--json", rules=False).out
     with own.client() as client:
         client.delete(*[key for key in client.keys("*") if "rss:" in key or ":t:" in key or ":joined:" in key])
@@ -247,7 +247,7 @@ def test_without_what_redis_knew_the_disk_says_the_same(own: World) -> None:
     }
 
 
-def test_what_is_another_captures_or_is_fetched_soon_is_left_alone(own: World) -> None:
+def test_superseded_and_queued_pages_are_left_unchanged(own: World) -> None:
     kicked, plain, found = (url(own, name) for name in ("kicked", "plain", "found"))
     with own.client() as client, own.wired() as wired:
         client.hset(f"rss:article_canonical:{url_uid(plain)}", "rendered", "true")

@@ -14,7 +14,7 @@ def retentions(world: World, name: str) -> list[dict[str, object]]:
     return [line for line in lines if line["event"] == "retention"]
 
 
-def test_a_crawl_removes_what_is_too_old(tmp_path: Path) -> None:
+def test_a_crawl_removes_files_that_are_too_old(tmp_path: Path) -> None:
     keep = {f"FEEDCRAWL_KEEP_{kind}_DAYS": "2" for kind in ("RAW", "ARTICLES", "ENTRIES")}
     with world_in(tmp_path) as world:
         site = world.origin.site("news.test")

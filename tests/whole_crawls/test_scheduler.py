@@ -231,7 +231,7 @@ def test_a_plain_spider_works_and_fetches_each_page_once(origin: Origin, crawler
     assert {page["meta"]["depth"] for page in crawl.of("page")} == {0, 1}
 
 
-def test_what_a_request_carries_arrives(origin: Origin, crawlers: Crawlers) -> None:
+def test_all_fields_of_a_request_arrive(origin: Origin, crawlers: Crawlers) -> None:
     site = origin.site("site-1.test")
     url = site.serve("/form", html("ok"))
     crawl = crawlers(
@@ -253,7 +253,7 @@ def test_what_a_request_carries_arrives(origin: Origin, crawlers: Crawlers) -> N
     assert told == {'{"number": 7, "names": ["a", "b"]}': "blue", "{}": None}
 
 
-def test_dont_filter_asks_again_and_nothing_else_does(origin: Origin, crawlers: Crawlers) -> None:
+def test_only_dont_filter_repeats_a_request(origin: Origin, crawlers: Crawlers) -> None:
     site = origin.site("site-1.test")
     urls = paged(site, 2)
     for _ in range(2):
@@ -286,7 +286,7 @@ def test_pages_that_fail_end(origin: Origin, crawlers: Crawlers, redis_client: r
 # --- turns ---
 
 
-def test_a_slow_host_holds_up_nobody(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
+def test_a_slow_host_delays_no_other(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     slow, quick = origin.site("slow.test"), [origin.site(f"quick-{number}.test") for number in range(20)]
     frontier.pace("slow.test", delay_sec=0.1)
     frontier.enqueue([page(url) for url in paged(slow, 50)])
@@ -300,7 +300,7 @@ def test_a_slow_host_holds_up_nobody(origin: Origin, crawlers: Crawlers, frontie
     assert max(quick_ones) < first + (last - first) / 2
 
 
-def test_the_engine_wakes_when_a_host_may_be_asked(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
+def test_the_engine_wakes_when_a_host_is_due(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
     frontier.pace(site.name, delay_sec=0.7)
     frontier.enqueue([page(url) for url in paged(site, 6)])
@@ -311,7 +311,7 @@ def test_the_engine_wakes_when_a_host_may_be_asked(origin: Origin, crawlers: Cra
     assert late[len(late) // 2] < 1.0  # an engine that only looks every five seconds would be late by seconds
 
 
-def test_what_another_process_adds_is_found(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
+def test_tasks_of_another_process_are_found(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
     urls = paged(site, 2)
     crawl = crawlers(urls[0], forever=True)
@@ -322,9 +322,7 @@ def test_what_another_process_adds_is_found(origin: Origin, crawlers: Crawlers, 
     assert origin.ledger.of(site.name)[1].received - pushed < 2.5
 
 
-def test_a_crawl_waits_for_what_is_due_soon_and_for_nothing_else(
-    origin: Origin, crawlers: Crawlers, frontier: Frontier
-) -> None:
+def test_a_crawl_waits_only_for_tasks_that_are_due_soon(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
     soon, late = paged(site, 2)
     frontier.enqueue([page(soon)], delay_sec=2.5)
@@ -336,7 +334,7 @@ def test_a_crawl_waits_for_what_is_due_soon_and_for_nothing_else(
     assert statuses(frontier, [page(late).id]) == {"pending": 1}
 
 
-def test_nothing_to_do_ends_at_once(crawlers: Crawlers) -> None:
+def test_a_crawl_without_tasks_ends_at_once(crawlers: Crawlers) -> None:
     crawl = crawlers(linger_sec=30).wait()
     assert crawl.reason == "finished"
     assert crawl.of("closed")[0]["at"] - crawl.of("opening")[0]["at"] < 15
@@ -422,7 +420,7 @@ def test_a_server_that_hangs_is_a_pause(
     assert statuses(own_server_frontier, [task.id for task in tasks]) == {"fetched": 15}
 
 
-def test_what_a_spider_yields_while_the_server_hangs_is_not_lost(
+def test_requests_yielded_while_the_server_hangs_are_not_lost(
     origin: Origin, crawlers: Crawlers, own_server: redis.Redis, server_pid: int
 ) -> None:
     site = origin.site("site-1.test")
@@ -512,7 +510,7 @@ def test_two_workers_share_the_work(origin: Origin, crawlers: Crawlers, frontier
 # --- the drain ---
 
 
-def test_a_drain_lets_answers_come(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
+def test_a_drain_waits_for_responses(origin: Origin, crawlers: Crawlers, frontier: Frontier) -> None:
     site = origin.site("site-1.test")
     task = page(site.serve("/slow", html("ok", wait_sec=2)))
     frontier.enqueue([task])
@@ -550,7 +548,7 @@ def test_a_second_signal_ends_at_once(origin: Origin, crawlers: Crawlers, fronti
     crawl.wait(10)
 
 
-def test_a_poll_that_is_cut_is_nobodys_failure(
+def test_a_poll_cut_by_a_shutdown_counts_no_failure(
     origin: Origin, crawlers: Crawlers, redis_client: redis.Redis, frontier: Frontier
 ) -> None:
     url = origin.site("site-1.test").serve("/feed", hanging())

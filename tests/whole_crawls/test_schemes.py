@@ -39,7 +39,7 @@ def test_https_is_tried_then_http(world: World, subscribed: Run) -> None:
     assert {f"http://{typed(world, name)}" for name in ("looked", "twin")} <= shown
 
 
-def test_failures_are_one_sentence_each(world: World, subscribed: Run) -> None:
+def test_each_failure_is_a_single_sentence(world: World, subscribed: Run) -> None:
     missing = f"http://{typed(world, 'looked', '/404')}"
     assert f"{missing}: it is not subscribed: its server responds 404 Not Found; --as-is does it anyway (http_404)" in (
         subscribed.err
@@ -50,7 +50,7 @@ def test_failures_are_one_sentence_each(world: World, subscribed: Run) -> None:
     assert "<class" not in subscribed.err
 
 
-def test_an_address_that_is_known_says_so(world: World) -> None:
+def test_an_address_that_is_subscribed_already_is_named(world: World) -> None:
     known = f"http://{typed(world, 'again')}"
     assert scrapy(world, "subscribe", "--as-is", known).code == 0
     other = scrapy(world, "subscribe", f"https://{typed(world, 'again')}")
@@ -60,13 +60,13 @@ def test_an_address_that_is_known_says_so(world: World) -> None:
     assert f"{typed(world, 'again')} is subscribed already, as {known}" in again.err
 
 
-def test_pick_beyond_the_offer_is_an_error(world: World, subscribed: Run) -> None:
+def test_a_pick_beyond_the_offered_feeds_is_an_error(world: World, subscribed: Run) -> None:
     ran = scrapy(world, "subscribe", "--pick", "5", typed(world, "picked"))
     assert ran.code == 2
     assert "--pick 5, but it offers 1 feed (no_such_feed)" in ran.err
 
 
-def test_a_crawl_does_the_same_and_forgets_what_is_not_there(world: World, subscribed: Run) -> None:
+def test_a_crawl_guesses_schemes_and_forgets_missing_addresses(world: World, subscribed: Run) -> None:
     missing = f"http://{typed(world, 'crawled', '/404')}"
     world.crawl("all", f"feeds={typed(world, 'crawled')},{missing}", code=1)
     with world.wired() as wired:

@@ -110,7 +110,7 @@ def test_sources_are_subscribed_with_their_settings(story: World) -> None:
     assert min(gaps) >= 0.2
 
 
-def test_one_command_polls_and_crawls_and_fetches_each_article_once(story: World) -> None:
+def test_polls_and_the_crawl_of_a_site_fetch_each_article_once(story: World) -> None:
     listings, items = ["/all"], ["/item/1", "/item/1/", "/item/2"]
     rest = ["/list/2", "/robots.txt", "/sitemap.xml"]
     assert sorted(story.paths("feeds", "shop.test")) == [*listings, "/feed", *items, *rest]
@@ -151,7 +151,9 @@ def test_selectors_and_trailing_slashes_of_the_source_hold(story: World) -> None
         ("depth=deep", "[]", "depth=deep is not a whole number"),
     ],
 )
-def test_what_cannot_be_crawled_is_told_at_the_start(story: World, argument: str, sources: str, told: str) -> None:
+def test_a_site_that_cannot_be_crawled_is_named_at_the_start(
+    story: World, argument: str, sources: str, told: str
+) -> None:
     (story.folder / "bad.yaml").write_text(sources)
     run = story.crawl("bad", argument, spider="site", code=2, FEEDCRAWL_SOURCES=str(story.folder / "bad.yaml"))
     assert told in run.err

@@ -73,7 +73,7 @@ def test_feeds_and_sitemaps_are_found_and_polled(searched: World) -> None:
     assert {line["url"].rpartition("/")[2] for line in searched.lines("articles")} == {"one", "two", "three", "four"}
 
 
-def test_a_source_that_names_its_feed_has_its_sitemaps_found_unless_it_wants_none(searched: World) -> None:
+def test_sitemaps_are_found_beside_a_named_feed_unless_the_source_disables_them(searched: World) -> None:
     fed, alone = searched.origin.site("fed.test"), searched.origin.site("alone.test")
     with searched.wired() as wired:
         assert {each.sitemap.url for each in wired.sitemaps.all() if each.sitemap.source == "fed"} == {
@@ -85,7 +85,7 @@ def test_a_source_that_names_its_feed_has_its_sitemaps_found_unless_it_wants_non
     assert alone.url("/four") not in {line["url"] for line in searched.lines("articles")}
 
 
-def test_what_was_tried_is_said_once(searched: World) -> None:
+def test_a_search_without_result_is_logged_once(searched: World) -> None:
     logged = {each["source"]: each for each in searched.logged("first", "source_nothing_found")}
     assert set(logged) == {"bare", "unmapped"}
     said = logged["bare"]
@@ -106,7 +106,7 @@ def test_what_was_tried_is_said_once(searched: World) -> None:
     assert (run.code, f"http_404             {bare.url('/feed')}" in run.out) == (0, True), run.out + run.err
 
 
-def test_the_explanation_of_a_source_has_what_was_found_as_it_is_now(searched: World) -> None:
+def test_the_explanation_of_a_source_shows_its_current_addresses(searched: World) -> None:
     paged = searched.origin.site("paged.test")
     run = run_scrapy("why", "paged", data_dir=searched.data, env=searched.env, timeout_sec=60)
     assert f"now fetched          {paged.url('/sitemap.xml')}" in run.out, run.out + run.err
@@ -119,5 +119,5 @@ def test_nothing_is_requested_again_at_the_next_start(searched: World) -> None:
     assert searched.asked["second"] == []
 
 
-def test_the_pace_of_hosts_holds_while_a_site_is_searched(searched: World) -> None:
+def test_hosts_keep_their_pace_during_a_search(searched: World) -> None:
     assert min(searched.origin.ledger.gaps("bare.test")) >= 0.05

@@ -119,7 +119,7 @@ def stored(world: World, host: str, path: str) -> bool:
         return article(client, world.origin.site(host).url(path)).get("status") == "success"
 
 
-def test_only_what_changed_lately_is_fetched(story: World) -> None:
+def test_only_recently_changed_pages_are_fetched(story: World) -> None:
     assert story.paths("first", "dated.test") == ["/sitemap.xml", "/robots.txt", "/new"]
     assert story.paths("second", "dated.test") == ["/sitemap.xml", "/later"]
     assert stored(story, "dated.test", "/new")
@@ -146,7 +146,7 @@ def test_an_index_is_followed_three_deep_and_each_part_once(story: World) -> Non
     assert found["nested.test/missing.xml"].record.last_result == "http_404"
 
 
-def test_what_a_news_sitemap_says_goes_into_the_article(story: World) -> None:
+def test_fields_of_a_news_sitemap_reach_the_article(story: World) -> None:
     with story.client() as client:
         assert article(client, story.origin.site("news.test").url("/bare"))["published"] == "2026-03-02T08:00:00Z"
 
@@ -156,7 +156,7 @@ def test_without_dates_the_first_sight_counts(story: World) -> None:
     assert story.paths("second", "text.test") == ["/sitemap.txt", "/t2"]
 
 
-def test_other_sites_are_spoken_for_only_if_they_say_so(story: World) -> None:
+def test_a_sitemap_lists_pages_of_another_site_only_if_its_robots_txt_agrees(story: World) -> None:
     assert story.paths("first", "friend.test") == ["/robots.txt", "/page"]
     assert story.paths("first", "stranger.test") == ["/robots.txt"]
     assert stored(story, "friend.test", "/page")
@@ -164,7 +164,7 @@ def test_other_sites_are_spoken_for_only_if_they_say_so(story: World) -> None:
     assert watched(story)["lists.test/others.xml"].record.waiting == 0
 
 
-def test_a_page_gives_way_to_the_sitemaps_of_its_site(story: World) -> None:
+def test_a_page_is_replaced_by_the_sitemaps_of_its_site(story: World) -> None:
     assert stored(story, "home.test", "/named")
     assert stored(story, "home.test", "/usual")
     found = {name for name in watched(story) if name.startswith("home.test")}
@@ -210,7 +210,7 @@ def test_a_sitemap_larger_than_a_poll_takes_comes_in_portions(tmp_path: Path) ->
         assert (last.header("If-None-Match"), last.status) == ('"1"', 304)
 
 
-def test_a_site_brings_so_much_a_day_and_is_not_asked_for_more(tmp_path: Path) -> None:
+def test_a_site_brings_a_bounded_number_of_pages_a_day(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_SITEMAP_URLS_PER_DAY="3") as world:
         site = world.origin.site("full.test")
         parts = []

@@ -65,7 +65,7 @@ def test_selectors_slashes_and_categories_hold(crawled: World) -> None:
     assert len(lines) == len(PATHS)
 
 
-def test_the_delay_holds_for_each_host_of_its_domain(crawled: World) -> None:
+def test_a_domain_delay_applies_to_each_host(crawled: World) -> None:
     assert min(crawled.origin.ledger.gaps("m.shop.test")) >= 0.4
 
 
@@ -77,7 +77,7 @@ def test_tasks_have_the_source_and_its_priority(crawled: World) -> None:
     assert tasks[site.url("/queue/")].priority == 8
 
 
-def test_a_url_that_is_queued_again_sends_its_validators(crawled: World) -> None:
+def test_a_url_queued_again_sends_its_validators(crawled: World) -> None:
     (asked,) = crawled.asked["again"]
     assert (asked.target, asked.header("If-None-Match"), asked.status) == ("/queue/", '"/queue/"', 304)
     url = crawled.origin.site("m.shop.test").url("/queue/")

@@ -77,7 +77,7 @@ def url(world: World, path: str, host: str = "www.paper.test") -> str:
     return world.origin.sites[host].url(path)
 
 
-def test_the_same_text_is_one_article_of_its_site(world: World, client: redis.Redis) -> None:
+def test_the_same_text_is_a_single_article_of_its_site(world: World, client: redis.Redis) -> None:
     winner = url_uid(url(world, "/same"))
     merged = {event["uid"]: event for event in events(client, "article_merged")}
     for lost in (url(world, "/copy", "local.paper.test"), url(world, "/renamed")):
@@ -91,7 +91,7 @@ def test_the_same_text_is_one_article_of_its_site(world: World, client: redis.Re
     assert article(client, url(world, "/wire", "agency.test"))["status"] == "success"
 
 
-def test_nearly_the_same_text_under_one_title_is_one_article(world: World, client: redis.Redis) -> None:
+def test_nearly_the_same_text_under_the_same_title_is_a_single_article(world: World, client: redis.Redis) -> None:
     lost = url_uid(url(world, "/alike-too", "local.paper.test"))
     (told,) = [event for event in events(client, "article_merged") if event["uid"] == lost]
     assert (told["winner"], told["why"]) == (url_uid(url(world, "/alike")), "near_text")
@@ -109,7 +109,7 @@ def test_nearly_the_same_text_under_one_title_is_one_article(world: World, clien
         ("/short/1", "/short/2"),
     ],
 )
-def test_what_is_another_story_stays_apart(world: World, client: redis.Redis, path: str, other: str) -> None:
+def test_another_story_is_an_article_of_its_own(world: World, client: redis.Redis, path: str, other: str) -> None:
     assert [article(client, url(world, each)).get("status") for each in (path, other)] == ["success"] * 2
 
 
@@ -121,7 +121,7 @@ def test_each_stored_article_has_a_media_record(world: World, client: redis.Redi
         assert record["processing_started_at"] <= record["processing_completed_at"]
 
 
-def test_joins_are_undone_in_both_directions_and_for_good(tmp_path: Path) -> None:
+def test_merges_are_undone_in_both_directions_permanently(tmp_path: Path) -> None:
     with world_in(tmp_path) as world, world.client() as client:
         site = world.origin.site("paper.test")
         story = site.serve("/story", told("The ferry is late", ALIKE))
@@ -163,7 +163,7 @@ def check_parted(client: redis.Redis, world: World, story: str, copy: str) -> No
     assert ready == [line["content_hash"]]
 
 
-def test_what_an_actor_asked_for_goes_its_way(tmp_path: Path) -> None:
+def test_a_page_requested_by_an_actor_becomes_readable(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("paper.test")
         story = site.serve("/story", told("The ferry is late", ALIKE))

@@ -37,7 +37,7 @@ def journal(world: World) -> list[dict[str, object]]:
         return [json.loads(line) for line in client.lrange(key, 0, -1)]
 
 
-def test_a_poll_and_its_articles_are_one_trace_through_the_queue(world: World, collector: Collector) -> None:
+def test_a_poll_and_its_articles_form_a_trace_through_the_queue(world: World, collector: Collector) -> None:
     site = world.origin.site("news.test")
     site.serve("/a", good_page("a"))
     site.serve("/bad", failure(404))
@@ -103,7 +103,7 @@ def test_a_trace_goes_on_in_another_worker_and_over_redirects_and_ends_with_the_
     assert len(traces) == 2
 
 
-def test_a_task_that_is_given_back_has_a_span_for_each_time_it_was_taken(world: World, collector: Collector) -> None:
+def test_a_task_that_is_given_back_has_a_span_for_each_take(world: World, collector: Collector) -> None:
     site = world.origin.site("news.test")
     site.serve("/a", failure(503), good_page("a"))
     url = site.serve("/feed", feed([entry(site, "a")]))
@@ -125,7 +125,7 @@ def test_a_sitemap_is_a_poll_like_any_other(world: World, collector: Collector) 
     assert [line["trace_id"] for line in journal(world)] == [poll.trace]
 
 
-def test_what_the_api_was_asked_for_names_the_request(world: World, collector: Collector) -> None:
+def test_a_request_of_the_api_is_named_in_the_span(world: World, collector: Collector) -> None:
     url = world.origin.site("news.test").serve("/a", good_page("a"))
     with world.wired() as wired:
         wired.media.submit(url, "ada", wired.now(), request_id="r-1")
@@ -134,7 +134,7 @@ def test_what_the_api_was_asked_for_names_the_request(world: World, collector: C
     assert (span.parent, span.attributes["feedcrawl.request_id"]) == ("", "r-1")
 
 
-def test_a_collector_that_is_away_costs_nothing_but_the_spans(tmp_path: Path) -> None:
+def test_an_unreachable_collector_costs_only_the_spans(tmp_path: Path) -> None:
     how = {"FEEDCRAWL_TRACING": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
     with world_in(tmp_path, **how, OTEL_EXPORTER_OTLP_TIMEOUT="1") as world:
         site = world.origin.site("news.test")
@@ -144,7 +144,7 @@ def test_a_collector_that_is_away_costs_nothing_but_the_spans(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["feedcrawl.console.operations.crawl", "feedcrawl.wiring", "feedcrawl.spiders.feeds"])
-def test_where_it_is_off_nothing_is_imported(name: str) -> None:
+def test_disabled_tracing_imports_nothing(name: str) -> None:
     found = "[each for each in sys.modules if each.startswith(('opentelemetry.sdk.trace', 'opentelemetry.exporter'))]"
     code = f"import sys, {name}; print({found})"  # of the rest redis-py takes what is installed
     ran = subprocess.run(
@@ -153,7 +153,7 @@ def test_where_it_is_off_nothing_is_imported(name: str) -> None:
     assert ran.stdout == b"[]\n"
 
 
-def test_where_it_is_off_no_task_carries_anything(tmp_path: Path) -> None:
+def test_disabled_tracing_adds_nothing_to_tasks(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("news.test")
         site.serve("/a", good_page("a"))

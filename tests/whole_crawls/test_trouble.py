@@ -127,7 +127,7 @@ TROUBLES: list[tuple[str, Step, Step]] = [
 
 
 @pytest.mark.timeout(240)
-def test_a_crawl_pauses_says_why_and_goes_on(world: World, server: Server) -> None:
+def test_a_crawl_pauses_with_a_reason_and_continues(world: World, server: Server) -> None:
     site = world.origin.site("site.test")
     feed = site.serve("/feed", document(rss([entry(site, "first")]), content_type="application/rss+xml"))
     site.serve("/first", good_page("first"))
@@ -187,7 +187,7 @@ def test_a_crawl_waits_with_its_first_steps_too(world: World, ends: str) -> None
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("forever", [True, False])
-def test_an_emptied_server_ends_the_crawl_and_is_refused_until_it_is_restored(world: World, forever: bool) -> None:
+def test_an_emptied_server_ends_the_crawl_and_is_refused_until_its_restore(world: World, forever: bool) -> None:
     site = world.origin.site("site.test")
     entries = [entry(site, f"p{number}") for number in range(20)]
     for number in range(20):
@@ -230,7 +230,7 @@ def full_disk(world: World) -> tuple[Path, list[str]]:
 
 @pytest.mark.timeout(90)
 @pytest.mark.parametrize("when", ["start", "middle"])
-def test_a_full_disk_is_waited_for_and_leaves_nothing_half_written(world: World, when: str) -> None:
+def test_a_full_disk_is_waited_for_and_leaves_no_half_record(world: World, when: str) -> None:
     flag, urls = full_disk(world)
     if when == "start":
         flag.touch()

@@ -25,7 +25,7 @@ def only_feed(registry: Registry) -> Feed:
     return found
 
 
-def test_a_server_that_answers_304_to_everything_is_found_out(tmp_path: Path) -> None:
+def test_a_server_that_answers_everything_with_304_is_recognised(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
         site, entries = world.origin.site("deaf.test"), []
 
@@ -59,7 +59,7 @@ def test_a_server_that_answers_304_to_everything_is_found_out(tmp_path: Path) ->
         assert [line.get("asked") for line in registry.journal(found.id)] == [None, None, "probe", None, None]
 
 
-def test_a_304_that_nobody_asked_for_is_asked_again(tmp_path: Path) -> None:
+def test_an_unrequested_304_is_requested_again(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
         site = world.origin.site("rude.test")
         site.serve("/a", good_page("a"))
@@ -72,7 +72,7 @@ def test_a_304_that_nobody_asked_for_is_asked_again(tmp_path: Path) -> None:
         assert results == {site.url("/feed"): "fetched", stubborn: "unasked_304"}
 
 
-def test_what_a_program_stamps_on_a_document_changes_nothing(tmp_path: Path) -> None:
+def test_a_stamp_in_a_document_changes_nothing(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
         site = world.origin.site("stamps.test")
         site.serve("/a", good_page("a"))

@@ -14,7 +14,7 @@ def complete(*entries: Item) -> Answer:
     return document(rss(entries, head=COMPLETE), content_type="application/rss+xml")
 
 
-def test_a_complete_feed_deletes_what_it_has_no_longer_and_its_articles_stay(tmp_path: Path) -> None:
+def test_a_complete_feed_deletes_missing_entries_and_keeps_their_articles(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
         site = world.origin.site("site.test")
         a, b, c = (entry(site, name, hour=hour) for hour, name in enumerate("abc"))

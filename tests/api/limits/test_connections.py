@@ -41,7 +41,7 @@ def is_over(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", b"G", HEAD])
-def test_a_head_that_does_not_come_is_not_waited_for(local: Callers, said: bytes) -> None:
+def test_a_connection_without_a_head_is_closed(local: Callers, said: bytes) -> None:
     with opened(local) as connection:
         connection.sendall(said)
         began = time.monotonic()
@@ -58,7 +58,7 @@ def test_a_head_that_drips_is_closed(local: Callers) -> None:
         assert taken < 90
 
 
-def test_nor_the_head_of_a_later_request(local: Callers) -> None:
+def test_a_connection_without_the_head_of_a_later_request_is_closed(local: Callers) -> None:
     with opened(local) as connection:
         connection.sendall(HEAD + b"\r\n")
         answer = b""
@@ -79,7 +79,7 @@ def test_a_response_may_take_longer_than_a_head(local: Callers) -> None:
         assert next(line for line in lines if line.startswith("id: "))
 
 
-def test_half_sent_requests_take_no_place_of_a_request(
+def test_half_sent_requests_take_no_place(
     redis_server: str, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "CONNECTIONS", 12)

@@ -147,7 +147,7 @@ def test_an_encoded_body_is_not_decoded(public: Callers) -> None:
 
 
 @pytest.mark.parametrize("said", ["x", "-1", "1_0", "0x10"])
-def test_a_length_is_a_number(public: Callers, said: str) -> None:
+def test_a_content_length_must_be_a_number(public: Callers, said: str) -> None:
     answer, _ = sent(public, f"POST /feeds HTTP/1.1\nHost: a\nContent-Length: {said}")
     assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 413"))
 
@@ -160,7 +160,7 @@ def test_a_body_that_drips_is_let_go(public: Callers, monkeypatch: pytest.Monkey
     assert b'"code":"too_slow"' in answer
 
 
-def test_a_query_has_an_end(public: Callers) -> None:
+def test_a_query_has_a_largest_length(public: Callers) -> None:
     assert code(public.having("read").get("/feeds?category=" + "x" * 5000)) == (414, "query_too_long")
 
 

@@ -24,7 +24,7 @@ def test_places_are_limited_in_total_and_per_caller() -> None:
         pass
 
 
-def test_of_180_at_once_as_many_as_there_are_places_come_in() -> None:
+def test_requests_beyond_the_places_are_refused() -> None:
     async def come(seats: Places, inside: list[int], number: int) -> None:
         await asyncio.sleep(0)
         try:
