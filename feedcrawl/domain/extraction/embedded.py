@@ -1,4 +1,4 @@
-"""The article that a page carries for its own scripts: HTML in a string of its state, shown by them later."""
+"""The article that a page carries for its own scripts: HTML in a JSON string, which the scripts insert later."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARAGRAPH = re.compile(r"<p[\s>]|\\u003c[pP]\b")
 
 
 def embedded_html(tree: HtmlElement) -> str | None:
-    """The JSON string in the page's scripts that holds most paragraphs of HTML, None where none holds any."""
+    """The JSON string in the page's scripts with the most paragraphs of HTML; None if no string has a paragraph."""
     found = (text for script in tree.iter("script") for text in _strings(script.text or "") if "</p>" in text)
     return max(found, key=lambda text: (text.count("</p>"), len(text)), default=None)
 

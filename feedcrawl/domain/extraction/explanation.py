@@ -1,4 +1,4 @@
-"""Why an extraction is as it is: what each rung and each source of a field found, as a table for a terminal."""
+"""Explains an extraction: the findings of each rung and of each source of a field, as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NO_RULES = SourceRules()
 
 
 class Row(NamedTuple):
-    """One line of an explanation: a field, who speaks of it, how much that counts, what it says."""
+    """One line of an explanation: the field, the source, its weight, and its value."""
 
     field: str
     source: str
@@ -42,11 +42,11 @@ class Row(NamedTuple):
 def explain(
     html: bytes | str, *, url: str, rules: SourceRules | None = None, feed: FeedContent | None = None
 ) -> tuple[Row, ...]:
-    """Every candidate for the body, title, day and authors of a page, which was chosen and why, what went as furniture
-    by which rule, the longest parts first, and the number of a thread's posts.
+    """The findings on a page, as rows: each candidate for body, title, day and authors with the choice and its reason,
+    the furniture that was removed with its rule (the longest parts first), and the number of a thread's posts.
 
-    All rungs run, those too whose answer the choice never asked for. NoArticle with FAIL_BAD_HTML or FAIL_PARSE for
-    what is no page; a page without an article is explained.
+    All rungs run, also those that the choice did not need. Raises NoArticle with FAIL_BAD_HTML or FAIL_PARSE if the
+    document is no page; a page without an article is explained.
     """
     page = read_page(html, url)
     choice = choose(page, rules or _NO_RULES, feed)

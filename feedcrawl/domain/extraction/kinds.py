@@ -1,4 +1,4 @@
-"""What kind of page a page is, where that decides how it is read."""
+"""The kind of a page, where the kind decides how the page is read."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ _LONGEST_ITEM, _LONGEST_NAMED_ITEM = 500, 900  # letters, on the mean; longer on
 
 def page_kind(page: Page) -> PageKind:
     """The kind of a page: `question` with its answers, `forum` for another thread of posts, `product`, `listing` of
-    links or things, `documentation`, and `article` for all others. A page of a service is told by its text
+    links or things, `documentation`, and `article` for all others. A service is recognised later, by its text
     (`may_be_service`).
 
-    Told by structured data, the software that made a page, or its URL; a listing also by its items, which outweigh the
-    prose beside them. What names comments elsewhere names the posts of forums, and comments beside the answers to a
-    question.
+    Structured data, the software that made the page, or its URL decide; a listing is also recognised by its items, if
+    they outweigh the prose beside them. Names that mark comments on other pages mark posts on pages of forums, and
+    comments beside the answers on pages of questions.
     """
     stated = stated_kind(page)
     return "listing" if stated not in THREADS and lists_items(page, stated) else stated
 
 
 def stated_kind(page: Page) -> PageKind:
-    """The kind of a page without a look at what it shows."""
+    """The kind of a page by its own statements and its URL, without its visible items."""
     kinds = {str(kind) for thing in page.things for kind in values(thing.get("@type"))}
     items = _item_types(page)
     if "QAPage" in kinds or "QAPage" in items:
@@ -117,15 +117,16 @@ def _names_of_page(page: Page) -> str:
 
 
 def may_be_service(page: Page) -> bool:
-    """True for a page that may present a service, a company or a place: it is no article by its own statement, and its
-    URL is that of no story.
+    """True for a page that may present a service, a company or a place.
+
+    Such a page does not state that it is an article, and its URL is not that of a story.
     """
     return not page.is_stated_article and not is_story(page) and not is_product_url(page.url)
 
 
 def is_story(page: Page) -> bool:
     """True for a URL with the words of a headline, a number in its query, or a date or a word for stories in its path;
-    and for a URL without a path, unless the page says that it is that of a website.
+    and for a URL without a path, unless the page states that it is the front page of a website.
     """
     parts = urlsplit(page.url.strip())
     path = parts.path
@@ -146,7 +147,7 @@ def is_product_url(url: str) -> bool:
 
 
 def lists_items(page: Page, stated: PageKind) -> bool:
-    """True for a page whose items outweigh its prose, the more the less it says that it is a listing."""
+    """True if a page's items outweigh its prose; a page that is stated to be a listing needs less weight."""
     is_named = stated == "listing" or bool(_LISTING_PATH.search(urlsplit(page.url).path))
     least = _least_weight(page, stated, is_named=is_named)
     if least is None:
@@ -158,7 +159,7 @@ def lists_items(page: Page, stated: PageKind) -> bool:
 
 
 def _least_weight(page: Page, stated: PageKind, *, is_named: bool) -> float | None:
-    """How many times the items must outweigh the prose of a listing; None for a page that needs no look."""
+    """The least weight of the items of a listing, as a multiple of its prose; None if the items need not be weighed."""
     if stated == "documentation":
         return _LINKS_OUTWEIGH
     if page.is_stated_article:
@@ -175,14 +176,14 @@ def _has_no_path(page: Page) -> bool:
 
 
 def _slug_words(path: str) -> int:
-    """The words in the last segment of a path; numbers and hashes count as headlines do."""
+    """The words in the last segment of a path; numbers and hashes count as words of a headline."""
     last = _SUFFIX.sub("", path.rstrip("/").rpartition("/")[2])
     words = _SLUG_WORD.findall(last)
     return len(words) if not _NUMBER.search(last) else _LONGEST_SLUG + 1
 
 
 def _undeclared_kind(page: Page, kinds: set[str]) -> PageKind:
-    """The kind of a page that is neither a thread nor an article by its own statement."""
+    """The kind of a page that is by its own statements neither a thread nor an article."""
     parts = urlsplit(page.url)
     og_type = (page.meta("og:type") or "").lower()
     if "Product" in kinds or og_type in {"product", "product.item", "og:product"}:

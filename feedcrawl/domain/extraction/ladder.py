@@ -1,4 +1,4 @@
-"""The article on a page: a ladder of extractors and a scorer that picks."""
+"""The article on a page: a ladder of extractors, and a scorer that chooses among their candidates."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def extract(
 ) -> Extraction:
     """The article of a page fetched from `url`.
 
-    `rules` are the selectors of the page's source, `feed` what a feed said of the article, `image_proxy` what the
-    addresses of images in `html` are appended to. Raises NoArticle with
-    FAIL_BAD_HTML (too short, or no HTML), FAIL_PARSE (cannot be read) or FAIL_EMPTY (no article: a wall, a challenge, a
-    soft 404, an index, no text); its detail begins with the kind of page.
+    `rules`: the selectors of the page's source; `feed`: the feed's data on the article; `image_proxy`: the prefix of
+    the addresses of images in `html`. Raises NoArticle with FAIL_BAD_HTML (too short, or no HTML), FAIL_PARSE (cannot
+    be parsed) or FAIL_EMPTY (no article: a wall, a challenge, a soft 404, an index, no text); its detail begins with
+    the kind of page.
     """
     rules = rules or _NO_RULES
     page = read_page(html, url)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.kinds import PageKind
 
 MIN_HTML_LENGTH = 200
-MIN_STORY = 500  # letters of prose; what is shorter tells how to switch scripts on
+MIN_STORY = 500  # letters of prose; shorter texts explain how to enable scripts
 MAX_SHORT_LINE = 200
-MAX_ELEMENTS = 60_000  # ten times a large page; what has more is an attack or a data dump
+MAX_ELEMENTS = 60_000  # ten times a large page; a larger page is an attack or a data dump
 _WORD = re.compile(r"\w+")
 RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
 _NAMES = ("property", "name", "itemprop", "http-equiv")
@@ -41,7 +41,7 @@ _NAMES = ("property", "name", "itemprop", "http-equiv")
 
 @dataclass(frozen=True)
 class Page:
-    """A parsed page. `metas` holds contents by lower-case name; `article` is the JSON-LD node that describes it."""
+    """A parsed page. `metas`: contents by lower-case name; `article`: the JSON-LD node of the page's article."""
 
     url: str
     base: str
@@ -52,7 +52,7 @@ class Page:
     article: Thing
 
     def meta(self, *names: str) -> str | None:
-        """The first content that one of the meta elements has, the names in order of preference."""
+        """The first content of the meta elements with these names, in order of preference."""
         return next((content for name in names for content in self.metas.get(name, ())), None)
 
     @cached_property
@@ -80,23 +80,23 @@ class Page:
 
     @cached_property
     def around_headline(self) -> set[HtmlElement]:
-        """The elements that hold an h1, however they are named: the article is in them too."""
+        """The elements that contain an h1, whatever their names: they contain the article too."""
         return {kin for h1 in self.tree.iter("h1") for kin in h1.iterancestors()}
 
     @cached_property
     def short_lines(self) -> str:
-        """The lines of the page that are too short for prose, without case; no notices of rights."""
+        """The lines of the page that are too short for prose, in lower case, without notices of rights."""
         short = (line.casefold() for line in self.lines if len(line) < MAX_SHORT_LINE)
         return "\n".join(line for line in short if "©" not in line and "(c)" not in line and "copyright" not in line)
 
     @cached_property
     def common_words(self) -> frozenset[str]:
-        """The words that the page has in small letters."""
+        """The words that occur in lower case on the page."""
         return frozenset(word for line in self.lines for word in _WORD.findall(line) if word.islower())
 
     @cached_property
     def area(self) -> Area:
-        """All that the page shows, without menus, filters and footers."""
+        """The visible part of the page without menus, filters and footers."""
         return main_area(self.tree)
 
     @cached_property
@@ -112,13 +112,13 @@ class Page:
 
     @property
     def is_declared(self) -> bool:
-        """Whether the page says of itself, in structured data or OpenGraph, that it is an article."""
+        """True if the page states, in structured data or OpenGraph, that it is an article."""
         stated = self.article.get("headline") or self.article.get("datePublished")
         return bool(stated or self.meta("article:published_time")) or (self.meta("og:type") or "").lower() == "article"
 
 
 def read_page(html: bytes | str, url: str) -> Page:
-    """The page of some HTML, or NoArticle with FAIL_BAD_HTML or FAIL_PARSE."""
+    """The parsed page of some HTML. Raises NoArticle with FAIL_BAD_HTML or FAIL_PARSE."""
     text = decode(html)
     if len(text) < MIN_HTML_LENGTH:
         raise NoArticle("FAIL_BAD_HTML", f"{len(text)} characters, fewer than {MIN_HTML_LENGTH}")
@@ -147,16 +147,16 @@ def read_page(html: bytes | str, url: str) -> Page:
 
 
 def _unwrap_stories(tree: HtmlElement) -> None:
-    """Put the article that a page keeps for readers without scripts where its scripts would put it."""
+    """Move the article for readers without scripts to the place where the scripts of the page would put it."""
     for fallback in list(tree.iter("noscript")):
         if len(fallback) and weigh(fallback)[fallback].prose > MIN_STORY:
             fallback.drop_tag()
 
 
 def decode(html: bytes | str, content_type: str | None = None) -> str:
-    """The text of a page, by `encodings.decode_page`; text as it is.
+    """The text of a page's bytes, by `encodings.decode_page`; text is returned unchanged.
 
-    NoArticle for a file of another kind, and for what is no text in any encoding.
+    Raises NoArticle for a file of another kind, and for bytes that are no text in any encoding.
     """
     if isinstance(html, bytes) and (kind := kind_of(html)) is not None:
         raise NoArticle("FAIL_BAD_HTML", f"unsupported_type: {kind}")

@@ -28,7 +28,7 @@ _AT_HEAD: Final = _HEADINGS | {"a", "dt", "legend", "summary", "caption", "span"
 def cut_part(html: str, fragment: str) -> str | None:
     """The part of a page that a URL's fragment names (WHATWG HTML section 7.4.6.4), as HTML; None if there is none.
 
-    A heading, an anchor or an empty element stands for what follows it, up to the next one of its kind.
+    A heading, an anchor or an empty element stands for the content after it, up to the next element of its kind.
     """
     tree = parse_html(html)
     named = None if tree is None else _named(tree, fragment)

@@ -29,7 +29,7 @@ class ExtractionArguments(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """The text of a page (None if its bytes are no text), and its article or why there is none.
+    """The text of a page (None if its bytes are no text), and its article or the reason why there is none.
 
     `code` is that of a NoArticle, or `unsupported_type` (bytes that are no page), `too_short`, or REFRESH: the page
     sends its readers on to the URL in `detail`.

@@ -1,4 +1,4 @@
-"""The rung of the operator: selectors that a source's settings hold."""
+"""The operator's rung: the selectors in a source's settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _XPATH = ("/", "./")
 
 
 def select(tree: HtmlElement, selectors: Iterable[str]) -> list[object]:
-    """What the first of the selectors finds that finds anything: elements, or strings of an XPath.
+    """The findings of the first selector that finds anything: elements, or strings of an XPath.
 
-    XPath begins with `/` or `./`; everything else is CSS. A selector that cannot be read finds nothing.
+    A selector that begins with `/` or `./` is XPath, any other is CSS. An invalid selector finds nothing.
     """
     for selector in selectors:
         if found := _matches(tree, selector):
@@ -31,12 +31,12 @@ def select(tree: HtmlElement, selectors: Iterable[str]) -> list[object]:
 
 
 def select_text(tree: HtmlElement, selectors: Iterable[str]) -> tuple[str, ...]:
-    """The texts that the selectors find: of a time or meta element its machine-readable value."""
+    """The texts that the selectors find; for a time or meta element its machine-readable value."""
     return tuple(text for found in select(tree, selectors) if (text := _text(found)))
 
 
 def select_body(tree: HtmlElement, body: Iterable[str], remove: Iterable[str]) -> HtmlElement | None:
-    """The elements that the selectors name as the article, without those that are to be removed; copies in a div."""
+    """Copies of the elements that the selectors name as the article, in a div, without the elements to remove."""
     tree = deepcopy(tree)
     for selector in remove:
         for element in _matches(tree, selector):
@@ -52,7 +52,7 @@ def select_body(tree: HtmlElement, body: Iterable[str], remove: Iterable[str]) -
 
 
 def fault(selector: str) -> str | None:
-    """What is wrong with a selector, if it cannot be read or names what no page has (a function, a namespace)."""
+    """The fault of an invalid selector, or of one with a function or namespace that no page has; None for others."""
     try:
         Element("html").xpath(_path(selector))
     except (SelectorError, etree.XPathError, ValueError) as error:

@@ -30,7 +30,7 @@ _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
 def read_things(tree: HtmlElement) -> tuple[Thing, ...]:
-    """Every typed node of the page's JSON-LD, in document order; what cannot be read is left out."""
+    """Every typed node of the page's JSON-LD, in document order; unreadable scripts are left out."""
     found: list[Thing] = []
     for script in tree.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
@@ -50,7 +50,7 @@ def is_article(thing: Thing) -> bool:
 
 
 def body_of(article: Thing) -> str:
-    """The plain text of `articleBody`, or nothing."""
+    """The plain text of `articleBody`; None if there is none."""
     body = article.get("articleBody") or article.get("text")
     return plain_text(unescape(body)) if isinstance(body, str) else ""
 
@@ -76,9 +76,9 @@ def values(value: Json) -> list[Json]:
 
 
 def load_json(text: str) -> Json:
-    """The value of a script's JSON, None if it has none.
+    """The value of a script's JSON; None if there is none.
 
-    Forgiven are comments around it, raw line ends in strings and trailing commas.
+    Tolerated are comments around the JSON, raw line ends in strings, and trailing commas.
     """
     if len(text) > MAX_LENGTH:
         return None
@@ -93,7 +93,7 @@ def load_json(text: str) -> Json:
 
 
 def _typed(value: Json) -> Iterator[Thing]:
-    """All objects with a type, outermost first, however they nest."""
+    """All objects with a type, the outermost first, at any depth."""
     waiting, seen = [value], 0
     while waiting and seen < MAX_THINGS:
         node = waiting.pop(0)
@@ -116,7 +116,7 @@ def _rank(thing: Thing, url: str) -> tuple[bool, int]:
 
 
 def _is_about(thing: Thing, url: str) -> bool:
-    """Whether a node names the page itself, by path (hosts and queries differ from variant to variant)."""
+    """True if a node names the page itself, by path (hosts and queries differ between variants of a page)."""
     path = urlsplit(url).path.rstrip("/")
     named = [thing.get("url"), thing.get("@id"), *values(thing.get("mainEntityOfPage"))]
     urls = [node.get("@id") or node.get("url") if isinstance(node, dict) else node for node in named]

@@ -1,6 +1,7 @@
-"""The main area of a page: all that the page shows, without menus, filters, dialogs and footers.
+"""The main area of a page: its visible content without menus, filters, dialogs and footers.
 
-The text of pages that are no single article: listings with their items, services with their sections, manuals.
+The area is the text of pages that are no single article: listings with their items, services with their sections,
+manuals.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _WORDS = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IN_CONTENT = frozenset({"article", "main", "section", "li"})
-_MOST_SHARE = 0.3  # of the page's text; a part that has more is no furniture, whatever its name
-_HEADED_SHARE = 0.1  # the same for a part that has the page's headline
+_MOST_SHARE = 0.3  # share of the page's text; a larger part is no furniture, whatever its name
+_HEADED_SHARE = 0.1  # the same for a part with the page's headline
 _LINE_LENGTH = 100  # letters; shorter parts are those of menus
 _MAIN_SHARE = 0.3
 _MENU_LINKS, _MENU_DENSITY, _MENU_LENGTH = 4, 0.95, 30
@@ -43,7 +44,7 @@ _CALL_LENGTH, _FEWEST_CALLS = 25, 3
 
 @dataclass(frozen=True)
 class Area:
-    """A main area: its root in a tree of its own, the lengths of its text and of its links in letters, its items."""
+    """A main area: its root in a tree of its own, the letters of its text and of its links, and its items."""
 
     root: HtmlElement
     total: int
@@ -62,9 +63,9 @@ class Area:
 
 
 def main_area(tree: HtmlElement) -> Area:
-    """The main area of a page, in a copy of its tree: `main` if that holds a good part of the text, else the body.
+    """The main area of a page, in a copy of its tree: `main` if that contains a good part of the text, else the body.
 
-    Text that the page hides belongs to the area: answers and details that open under their headings.
+    Hidden text belongs to the area, since answers and details open under their headings.
     """
     body = shown_body(deepcopy(tree))
     weights = weigh(body)
@@ -79,7 +80,7 @@ def main_area(tree: HtmlElement) -> Area:
 
 
 def _clear(body: HtmlElement, weights: Weights) -> None:
-    """Take out furniture, except elements with a good part of the page, alone or with all others of their class."""
+    """Remove furniture, except elements with a good part of the page, alone or with all others of their class."""
     most = _MOST_SHARE * weights[body].total
     most_headed = _HEADED_SHARE * weights[body].total
     headed = {kin for heading in body.iter("main", "h1") for kin in heading.iterancestors()}
@@ -122,7 +123,7 @@ def _main(body: HtmlElement, weights: Weights) -> HtmlElement:
 
 
 def _drop_menus(root: HtmlElement, weights: Weights) -> None:
-    """Take out the lists of short links above the headline."""
+    """Remove the lists of short links above the headline."""
     if next(root.iter("h1"), None) is None:
         return
     above: list[HtmlElement] = []
@@ -144,7 +145,7 @@ def _drop_menus(root: HtmlElement, weights: Weights) -> None:
 
 
 def _drop_calls(root: HtmlElement) -> None:
-    """Take out links with the same words and different targets ("Add to cart"): controls of the items."""
+    """Remove links with the same words and different targets ("Add to cart"): controls of the items."""
     same: dict[str, list[HtmlElement]] = {}
     for link in root.iter("a"):
         text = fold(raw_text(link)).casefold()
@@ -160,7 +161,7 @@ def _drop_calls(root: HtmlElement) -> None:
 
 
 def _part_words(root: HtmlElement) -> None:
-    """Put spaces between elements that only a style sheet keeps apart: prices, years, ratings of an item."""
+    """Put spaces between elements that only a style sheet separates: prices, years, ratings of an item."""
     for element in root.iterdescendants("span", "a", "b", "strong"):
         if not element.tail and element.getnext() is not None:
             element.tail = " "

@@ -1,4 +1,4 @@
-"""Which candidate is the article: rungs are climbed until the evidence suffices, and the choice says why."""
+"""The choice of the article among the candidates, with its reason: rungs are tried until the evidence suffices."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent, SourceRules
 
-SHOWN = 60  # a page whose text is made by scripts shows a word or two without them
+SHOWN = 60  # without its scripts, a page that needs them shows a word or two
 FULL_LENGTH = 700
 """Characters from which a feed's content is the article of a page without text: RFC 4287, 4.1.3 and the RSS content
 module have whole articles there, and publishers a line or two.
@@ -64,8 +64,8 @@ _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The winner and the reason it won; the kind of the page if only its text shows it; the candidate by which walls
-    are recognized, if that is not the winner.
+    """The winner and its reason; the kind of the page if only its text shows the kind; and the candidate by which walls
+    are recognised, if that is not the winner.
     """
 
     winner: Candidate
@@ -75,14 +75,14 @@ class Choice:
 
 
 def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice | None:
-    """The best candidate for the page's article, None where no rung found any.
+    """The best candidate for the page's article; None if no rung found any.
 
-    The source's selectors win wherever they find text: they were made for this page. Our own rung, which knows the
-    furniture of news pages, has won where its text is long, or long enough and as the page says of itself.
-    Otherwise readability is asked: if the two agree, ours stands for a page that declares itself an article, and
-    readability, the more inclusive, for others. If not, the main area of a page that may be no article wins where both
-    have little of it; a text of ours that the main area confirms stands. Else all candidates vote, each for those that
-    agree with it.
+    The source's selectors win wherever they find text, since they were made for this page. Our own rung, which knows
+    the furniture of news pages, wins if its text is long, or is long enough and begins as the page states. Otherwise
+    readability is consulted: if both agree, our text is chosen for a page that declares itself an article, and
+    readability's, which includes more, for others. If they differ, the main area of a page that may be no article wins
+    where both found little of the area, and our text wins if the main area confirms it. In all other cases the
+    candidates vote, each for those that agree with it.
     """
     ruled = by_rules(page, rules)
     if ruled:
@@ -96,7 +96,7 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
 
 
 def _by_kind(page: Page) -> Choice | None:
-    """The main area of a page whose kind says that it is the text: a listing of items, a manual without lists."""
+    """The main area, if the kind of the page makes the area its text: a listing of items, a manual without lists."""
     if page.kind == "listing" and lists_items(page, stated_kind(page)):
         reason = "a listing, whose items are in the main area"
     elif page.kind == "documentation" and page.area.density < MOST_MANUAL_LINKS:
@@ -108,7 +108,7 @@ def _by_kind(page: Page) -> Choice | None:
 
 
 def _fitted(page: Page, best: Choice | None) -> Choice | None:
-    """The main area where an article's body is a small part of a page that is no article.
+    """The main area, if an article's body is a small part of it and the page is no article.
 
     A service has no day and no author; a page with either is taken for an article.
     """
@@ -141,7 +141,7 @@ def _size(best: Choice | None) -> int:
 def _larger(
     page: Page, best: Choice | None, least: float, kind: PageKind | None = None, witness: Candidate | None = None
 ) -> Choice | None:
-    """The main area if that has more than `least` words, else the best choice so far."""
+    """The main area if it has more than `least` words, else the best choice so far."""
     area = by_area(page) if len(words(page.area.text)) > least else None
     if area is None:
         return best
@@ -177,7 +177,7 @@ def _judge(page: Page, feed: FeedContent | None, prose: Candidate | None) -> Cho
 
 
 def _wider(page: Page, found: int) -> Choice | None:
-    """The main area, if the largest text that was found, in words, is less than half of it; not for articles."""
+    """The main area, if the largest candidate has less than half of its words; not for articles."""
     is_manual = page.kind == "documentation"
     if not is_manual and (page.kind not in {"article", "listing"} or not may_be_service(page)):
         return None
@@ -189,14 +189,14 @@ def _wider(page: Page, found: int) -> Choice | None:
 
 
 def _shown_later(best: Choice | None, embedded: Candidate | None) -> Choice | None:
-    """What the page's scripts would show, where that is clearly more than what stands on it."""
+    """The text that the page's scripts would show, if it is clearly longer than the visible text."""
     if embedded is None or len(embedded.text) < ENOUGH:
         return best
     return Choice(embedded, "the page has no text of its own, and carries one for its scripts")
 
 
 def _may_be_fuller(feed: FeedContent, best: Choice) -> bool:
-    """False only if the feed's markup has fewer characters than its text needs words: each has one character at least.
+    """False only if the feed's markup has fewer characters than a fuller text would have words.
 
     The words of the page make runs of four, three fewer than there are words.
     """
@@ -204,7 +204,7 @@ def _may_be_fuller(feed: FeedContent, best: Choice) -> bool:
 
 
 def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) -> Choice | None:
-    """The feed's content where the page has none, or only the beginning of it."""
+    """The feed's content, if the page has none or only the beginning of it."""
     if carried is None:
         return best
     if best is None:
@@ -217,9 +217,9 @@ def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) ->
 
 
 def vote(candidates: list[Candidate]) -> Choice | None:
-    """The candidate that the others agree with most; the earlier rung of equals.
+    """The candidate that the others agree with most; of equals that of the earlier rung.
 
-    Where none agree, each may have found a fragment: then the one that has most of what the others found.
+    If no candidates agree, each may have found a fragment: then the one that contains most of the others' texts wins.
     """
     if not candidates:
         return None
@@ -231,7 +231,7 @@ def vote(candidates: list[Candidate]) -> Choice | None:
 
 
 def _elect(candidates: list[Candidate], measure: Callable[[Grams, Grams], float]) -> tuple[Candidate, float]:
-    """The candidate that the others speak for most, and how much they do."""
+    """The candidate with the most support by the others, and that support."""
     votes = [candidate.grams for candidate in candidates]
     support = [round(sum(measure(ours, theirs) for theirs in votes if theirs is not ours), 1) for ours in votes]
     best = max(range(len(candidates)), key=support.__getitem__)

@@ -1,4 +1,4 @@
-"""Links to other sites: what a text speaks of, where links within the site lead to its other articles."""
+"""Links to other sites, which belong to a text; links within the site lead to its other articles."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NETWORKS = re.compile(
 
 
 def names_of_sites(*urls: str | None) -> frozenset[str]:
-    """The names of the sites of some URLs: their registered domains without the suffix; None for a URL is passed over.
+    """The names of the sites of some URLs: their registered domains without the suffix; None among the URLs is skipped.
 
-    Sites with the same name under several suffixes (a.test, a.co.test) are one.
+    Sites with the same name under several suffixes (a.test, a.co.test) have one name.
     """
     return frozenset(_name(host) for url in urls if url and (host := _host(url)))
 
 
 def leads_elsewhere(element: HtmlElement, own: frozenset[str]) -> bool:
-    """True if all links of an element lead to other sites than its `own`, and not all of them to social networks."""
+    """True if no link of an element leads to a site among `own`, and at least one leads to no social network."""
     hosts = [host for link in element.iter("a") if (host := _host(link.get("href") or "")) is not None]
     if not own or not hosts or not all(hosts) or all(map(_NETWORKS.search, hosts)):
         return False

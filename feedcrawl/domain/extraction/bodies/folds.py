@@ -20,10 +20,10 @@ _ABOUT_SHOWING = ("hidden", "aria-hidden", "style")
 
 
 def open_folds(body: HtmlElement) -> None:
-    """Show the text that opens under its heading, and the heading where that is a button; the tree is changed.
+    """Show the text that opens under its heading, also the heading if it is a button; changes the tree.
 
-    The control of a panel says whether it is open (`aria-expanded`, WAI-ARIA 1.2). Its panel follows it, alone or after
-    the box that holds nothing else, and is a text: menus are lists of links.
+    The control of a panel states whether it is open (`aria-expanded`, WAI-ARIA 1.2). The panel follows the control,
+    alone or after the box that contains only the control, and is a text: menus are lists of links.
     """
     controls: list[HtmlElement] = body.xpath(".//*[@aria-expanded]")
     for control in controls:

@@ -1,7 +1,7 @@
-"""What stands around an article: navigation, teasers, banners, comments, and other furniture of the page.
+"""The furniture around an article: navigation, teasers, banners, comments.
 
-Furniture is told by element, role, attribute and the words in class and id. A word convicts only where it does not
-take the page away: a site may call its whole page "gate-ad" or every paragraph of a story "paywall".
+Furniture is recognised by element, role, attribute and the words in class and id. A word counts only if it would not
+remove the whole page: a site may call its page "gate-ad" or every paragraph of a story "paywall".
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _UNMARKED = INLINE - {"span"}
 _NO_MARKS: set[str] = set()
 is_body = in_names(BODY, "body", "content", "text")
 _COMMENTS = POSTS | {"disqus"}
-LEAST_STORY = 500  # letters of prose beside comments, however many those are
+LEAST_STORY = 500  # letters of prose beside the comments, however long these are
 CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
@@ -64,13 +64,11 @@ _ARTICLE_SHARE = 0.3
 def clear_away(
     tree: HtmlElement, spared: frozenset[str] = frozenset(), dropped: Dropped | None = None
 ) -> tuple[HtmlElement, Weights]:
-    """The body of a page without its furniture, and its weights; the tree is changed. `spared` words convict nothing.
+    """The body of a page without its furniture, and its weights; changes the tree. `spared` words mark no furniture.
 
-    Each part that goes is appended to `dropped` with the marks that convicted it.
-
-    First go elements that hold no text, then comments, of which there may be more than of the article, then what
-    certainly is furniture, then what likely is: consent dialogs longer than the article would make every other share
-    look small.
+    Each removed part is appended to `dropped` with its marks. Elements without text are removed first, then comments,
+    which may have more text than the article, then certain furniture, then likely furniture: consent dialogs longer
+    than the article would make every other share look small.
     """
     body = shown_body(tree, dropped)
     marked = _marked(body)
@@ -89,7 +87,7 @@ def clear_away(
 
 
 def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> HtmlElement:
-    """The body of a page without elements that hold no text and without consent dialogs; the tree is changed."""
+    """The body of a page without elements that have no text and without consent dialogs; changes the tree."""
     for kind in list(tree.iter(*EMBEDS)):
         if embed_of(kind) is None:
             drop(kind)
@@ -105,7 +103,7 @@ def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> HtmlElement
 
 
 def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
-    """Take out the dialogs of consent software, however long: no site is called so."""
+    """Remove the dialogs of consent software, however long: no site has these names for its content."""
     boxes = body.iterdescendants("div", "section", "aside", "form")
     for element in [box for box in boxes if _is_consent(names(box))]:
         note(dropped, "consent software", element)
@@ -113,7 +111,7 @@ def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
 
 
 def _marked(body: HtmlElement) -> Marked:
-    """The marks against the elements below the body that have any, in document order."""
+    """The marked elements below the body with their marks, in document order."""
     formulas = {box for math in body.iter("math") for box in takewhile(_is_in_line, math.iterancestors())}
     players = {box for player in body.iter(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
     coloured = {part for code in body.iter("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
@@ -134,14 +132,14 @@ def _marked(body: HtmlElement) -> Marked:
 
 
 def _is_wordless(element: HtmlElement) -> bool:
-    """Whether an element has no text but that of a caption: a box around a player."""
+    """True if an element has no text except that of a caption: a box around a player."""
     return element.tag != "body" and not any(
         text.strip() for inner in element.iter() if inner.tag != "figcaption" for text in (inner.text or "",)
     )
 
 
 def _is_gallery(element: HtmlElement) -> bool:
-    """Whether an element shows pictures, rather than other articles with theirs: no link in it has words."""
+    """True if an element shows pictures and not other articles with their pictures: no link in it has words."""
     links = element.iter("a")
     return next(element.iter("img"), None) is not None and not any(raw_text(link).strip() for link in links)
 
@@ -151,7 +149,7 @@ def _is_in_line(element: HtmlElement) -> bool:
 
 
 def note(dropped: Dropped | None, rule: str, element: HtmlElement) -> None:
-    """Append an element that is about to go to the list of those that went, unless it has no text."""
+    """Append an element that is about to be removed to the list, unless it has no text."""
     if dropped is not None and (text := fold(" ".join(map(str, element.itertext())))):
         dropped.append((rule, text))
 
@@ -170,7 +168,7 @@ def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, 
 
 
 def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
-    """The marked elements that are still there; none that holds the better part of the page."""
+    """The marked elements that are still in the tree, without those that contain the better part of the page."""
     found: Marked = {}
     acquitted: set[tuple[str, str | None]] = set()
     for element, marks in marked.items():
@@ -181,14 +179,14 @@ def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
             acquitted.add((element.tag, element.get("class")))
         else:
             found[element] = marks
-    # What looks like the part that holds the text is the rest of it.
+    # An element that looks like the part with the text is the rest of that part.
     return {
         e: marks for e, marks in found.items() if e.get("class") is None or (e.tag, e.get("class")) not in acquitted
     }
 
 
 def _taken(suspects: Marked, weights: Weights) -> dict[str, int]:
-    """How much prose each mark would take away: that of the outermost elements that bear it."""
+    """The prose that each mark would remove: that of the outermost elements with the mark."""
     taken: dict[str, int] = {}
     borne: dict[HtmlElement, set[str]] = {}
     for element, marks in suspects.items():  # in document order: those above come before
@@ -200,7 +198,7 @@ def _taken(suspects: Marked, weights: Weights) -> dict[str, int]:
 
 
 def _protected(weights: Weights, total: int) -> set[HtmlElement]:
-    """Elements that hold what the page itself calls its main part, unless that is small."""
+    """The elements that the page itself names as its main part, unless they are small."""
     kept: set[HtmlElement] = set()
     for element, weight in weights.items():
         if weight.prose >= _BODY_SHARE * total and _is_named_body(element, weight.prose / total):

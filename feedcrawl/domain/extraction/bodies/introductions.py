@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _COLONS = (":", "\uff1a")
 _MOST_LEVELS = 3
 _MAX_LEAD_LENGTH = 400
-# What announces other articles, the site's sections, or buttons, rather than what the text speaks of.
+# Lines that announce other articles, the site's sections, or buttons, and not the subjects of the text.
 _ELSEWHERE_WORDS = (
     r"\b(?:relat|recommend|popular|trending|recent|categor|follow(?!ing\b)|subscri|sponsor|navigation|contact)",
     r"^more\b|\bmore (?:from|on|in|about|to|like|stories|news|articles|posts)|\b(?:read|see|up) (?:more|also|next)\b",
@@ -36,8 +36,8 @@ _ELSEWHERE = re.compile("|".join(_ELSEWHERE_WORDS), re.IGNORECASE)
 def is_introduced(links: HtmlElement) -> bool:
     """True for a list or table of links after a line that ends with a colon, or right after a heading.
 
-    Not after one that announces related articles, tags, or other parts of the site; nor for a table of contents, whose
-    links stay within the page.
+    False after a line that announces related articles, tags or other parts of the site, and for a table of contents,
+    whose links stay within the page.
     """
     lead = _line_before(links)
     if lead is None or _stays_on_page(links):
@@ -53,7 +53,7 @@ def is_introduced(links: HtmlElement) -> bool:
 
 
 def _opens_section(lead: HtmlElement) -> bool:
-    """True for the one plain paragraph between a heading of the text and a list."""
+    """True for the only plain paragraph between a heading of the text and a list."""
     heading = lead.getprevious()
     return (
         lead.tag == "p"
@@ -65,7 +65,7 @@ def _opens_section(lead: HtmlElement) -> bool:
 
 
 def _line_before(links: HtmlElement) -> HtmlElement | None:
-    """The nearest block before an element; a wrapper of the element alone is passed."""
+    """The nearest block before an element; a wrapper that contains only the element is skipped."""
     element = links
     for _ in range(_MOST_LEVELS):
         before = element.getprevious()
@@ -81,7 +81,7 @@ def _line_before(links: HtmlElement) -> HtmlElement | None:
 
 
 def _last_line(element: HtmlElement) -> HtmlElement:
-    """The last block in an element: a heading may stand in a box of its own."""
+    """The last block in an element, since a heading may be in a box of its own."""
     while len(element) and element[-1].tag not in INLINE and not (element[-1].tail or "").strip():
         element = element[-1]
     return element

@@ -1,4 +1,4 @@
-"""Items of a listing: siblings of the same shape with a link each, as teasers, products and entries of charts are."""
+"""Items of a listing: siblings of the same shape with a link each, such as teasers, products and entries of charts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _USUAL_PROSE = 300  # letters that introduce a listing
 
 
 class Items(NamedTuple):
-    """Sizes of the items of an area, in letters: their text, the prose beside them, the mean length in the largest
-    group.
-    """
+    """Sizes of the items of an area, in letters: text, prose beside them, mean length in the largest group."""
 
     text: int = 0
     prose_beside: int = 0
@@ -30,7 +28,7 @@ class Items(NamedTuple):
 
     @property
     def outweigh(self) -> float:
-        """How many times the text of the items is that of the prose beside them."""
+        """The text of the items as a multiple of the prose beside them."""
         return self.text / (self.prose_beside + _USUAL_PROSE)
 
 
@@ -57,7 +55,7 @@ def count_items(root: HtmlElement, weights: Weights) -> Items:
 
 
 def _with_links(root: HtmlElement, weights: Weights) -> set[HtmlElement]:
-    """The elements that are or hold a link with words."""
+    """The elements that are, or contain, a link with words."""
     found: set[HtmlElement] = set()
     for link in root.iter("a"):
         if link.get("href") and link in weights and weights[link].total > _SHORTEST_LINK:
@@ -69,7 +67,7 @@ def _with_links(root: HtmlElement, weights: Weights) -> set[HtmlElement]:
 
 
 def _groups(parent: HtmlElement, linked: set[HtmlElement], weights: Weights) -> list[list[HtmlElement]]:
-    """The children of the same shape, by tag and first class name without numbers."""
+    """The children grouped by shape: tag and first class name without numbers."""
     groups: dict[tuple[str, str], list[HtmlElement]] = {}
     for child in parent:
         if child in linked and child.tag not in _PART_OF_PROSE and _SHORTEST < weights[child].total < _LONGEST:

@@ -37,7 +37,7 @@ _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
 
 
 def described_lead(page: Page) -> str | None:
-    """The paragraph that begins as the page's description does; it may still be cut short there."""
+    """The paragraph that begins like the page's description; the description may end earlier."""
     keys = set(_description_keys(page))
     initials = {key[0] for key in keys}
     starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
@@ -103,7 +103,7 @@ def _lead_at(element: HtmlElement, keys: set[str]) -> str | None:
 
 
 def _with_kin(element: HtmlElement) -> str:
-    """The lines of a standfirst: its paragraphs look alike. A long run of such is no standfirst but the text."""
+    """The lines of a standfirst: the paragraph and those that look alike. A long run is the text and no standfirst."""
     looks = element.tag, element.get("class")
     kin = takewhile(lambda kin: (kin.tag, kin.get("class")) == looks, element.itersiblings())
     lines = [element, *kin] if looks[0] == "p" and looks[1] else [element]
@@ -120,7 +120,7 @@ def _is_lead(element: HtmlElement, headline: HtmlElement, weights: Weights) -> b
 
 
 def _is_line(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element holds a line of plain words: no links, no caption, no date."""
+    """True if an element is a line of plain words: no links, no caption, no date."""
     weight = weights.get(element)
     if weight is None or weight.text != weight.total or weight.linked or not 50 <= weight.text <= 800:
         return False

@@ -1,4 +1,4 @@
-"""What speaks for an element being furniture: its tag, role and attributes, and the words in its class and id."""
+"""The marks of furniture on an element: its tag, role and attributes, and the words in its class and id."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ _LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
 
 
 def certain(marks: list[str]) -> list[str]:
-    """The marks that convict on almost every page."""
+    """The marks that mean furniture on almost every page."""
     return [mark for mark in marks if mark in _CERTAIN or mark in _CERTAIN_MARKS]
 
 
 def marks_of(element: HtmlElement) -> list[str]:
-    """What speaks for an element being furniture."""
+    """The marks of furniture on an element."""
     tag, attributes = element.tag, element.keys()
     found = [_ELEMENTS[tag]] if tag in _ELEMENTS else []
     if not attributes:
         return found
     said = words_of(element.get("class", "") if attributes == _ONLY_CLASS else names(element))
-    # Members' paragraphs bear the word too, and may be hidden from others; the offer to subscribe is a block.
+    # Paragraphs for members have the word too, and may be hidden from others; the offer to subscribe is a block.
     for_members = tag in _LINES and "paywall" in said
     if attributes != _ONLY_CLASS:
         if not for_members and is_hidden(element):
@@ -90,7 +90,7 @@ def marks_of(element: HtmlElement) -> list[str]:
 
 
 def _is_anchor(element: HtmlElement) -> bool:
-    """Whether an element's id is made of the words of its heading: it tells of the text, not of the page's parts."""
+    """True if an element's id consists of words of its heading: it names the content, not a part of the page."""
     anchor = element.get("id", "")
     if element.tag in HEADINGS or not words_of(anchor):
         return element.tag in HEADINGS
@@ -99,7 +99,7 @@ def _is_anchor(element: HtmlElement) -> bool:
 
 
 def is_hidden(element: HtmlElement) -> bool:
-    """Whether an element says that it is not shown."""
+    """True if an element states that it is not shown."""
     attributes = element.keys()
     return (
         "hidden" in attributes
@@ -109,7 +109,7 @@ def is_hidden(element: HtmlElement) -> bool:
 
 
 def _words(named: str) -> tuple[str, ...]:
-    """Phrases first. The names of utility classes ("md:hidden") say how, not what: they have no words."""
+    """The words for furniture in class and id, phrases first; none in names of utility classes ("md:hidden")."""
     found = _PHRASES.findall(named.lower())
     if ":" in named or "[" in named:
         named = " ".join(token for token in named.split() if ":" not in token and "[" not in token)
@@ -122,7 +122,7 @@ def _words(named: str) -> tuple[str, ...]:
 
 
 def _run_words(run: str) -> tuple[str, ...]:
-    """The words of furniture in letters that stand together, with a number of up to three digits behind."""
+    """The words for furniture in an unbroken run of letters, with up to three digits after it."""
     match = _NUMBERED.fullmatch(run) if len(run) <= _MAX_RUN else None
     if match is None:
         return ()

@@ -1,4 +1,4 @@
-"""Finishing touches on an article's body: figures, repeated headline, lines that nobody else has seen."""
+"""Finishing touches on an article's body: figures, the repeated headline, lines that a second source does not have."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CALL_STARTS = (
     r"our standards\b|for more (?:stories|news|articles|on)\b",
 )
 _CALL_START = re.compile("|".join(_CALL_STARTS), re.IGNORECASE)
-# What publishers say of an article within it: placeholders of embedded media, commissions, rights, the part not shown.
+# Publishers' notes within an article: placeholders of embedded media, commissions, rights, the part that is not shown.
 _NOTICES = (
     r"(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
     r"(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
@@ -86,7 +86,7 @@ _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 
 
 def mark_figures(root: HtmlElement, weights: Weights) -> None:
-    """Make a `figure` of each box that has a picture, a name that says so, and little text."""
+    """Make a `figure` of each box that has a picture, a name for pictures, and little text."""
     for image in list(root.iter("img", "picture")):
         outermost = None
         for box in image.iterancestors():
@@ -104,7 +104,7 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 
 
 def drop_calls(root: HtmlElement) -> None:
-    """Take out the lines that ask the reader to follow, to subscribe, or to read something else, and notices."""
+    """Remove notices, and lines that ask the reader to follow, to subscribe, or to read something else."""
     for line in lines(root):
         if line.getparent() is None:
             continue
@@ -128,9 +128,9 @@ def _is_call(text: str, small: str) -> bool:
 
 
 def drop_doubles(root: HtmlElement) -> None:
-    """Take out the paragraphs that stand on the page once more, where these are a good part of it.
+    """Remove the paragraphs that are on the page a second time, if these are a good part of it.
 
-    Layouts for small screens repeat whole articles; a few lines are repeated by authors.
+    Layouts for small screens repeat whole articles; a few repeated lines are the author's.
     """
     seen: set[str] = set()
     doubles: dict[HtmlElement, str] = {}
@@ -148,7 +148,7 @@ def drop_doubles(root: HtmlElement) -> None:
 
 
 def drop_repeats(root: HtmlElement) -> None:
-    """Take out the quotations whose words stand in the article's own text too: they are set large for the eye."""
+    """Remove quotations that repeat words of the article's own text: they are set large for the eye."""
     boxes = {box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)}
     quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
     pulled = {box: said for box, said in quoted.items() if _GRAM < said.total() < _PULLED}
@@ -163,7 +163,7 @@ def _is_quotation(box: HtmlElement) -> bool:
 
 
 def _is_set_off(line: HtmlElement, text: str) -> bool:
-    """Whether a line consists of emphasis or has a link: it speaks for the publisher, not in the story."""
+    """True if a line consists of emphasis or has a link: the publisher's line, not the story's."""
     if not len(line):
         return False
     if next(line.iter("a"), None) is not None:
@@ -173,11 +173,11 @@ def _is_set_off(line: HtmlElement, text: str) -> bool:
 
 
 def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
-    """Take out the heading that repeats the article's title."""
+    """Remove the heading that repeats the article's title."""
     known = {squeezed(title) for title in titles if title}
     for heading in root.iter("h1", "h2"):
         said = squeezed(raw_text(heading))
-        # A page's title goes on with the name of the site.
+        # The name of the site may follow in a page's title.
         if heading is not root and any(
             title == said or (len(said) >= _HEADLINE and title.startswith(said)) for title in known
         ):
@@ -186,7 +186,7 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
 
 
 def has_lead(root: HtmlElement, lead: str) -> bool:
-    """Whether an article has its standfirst already."""
+    """True if an article has its standfirst already."""
     return squeezed(lead, 60) in squeezed(raw_text(root))
 
 
@@ -200,10 +200,10 @@ def add_lead(root: HtmlElement, lead: str | None) -> None:
 
 
 def corroborate(root: HtmlElement, witness: str) -> bool:
-    """Take out the lines that the witness, another account of the same body, does not have.
+    """Remove the lines that the witness, another version of the body, does not have; True if it could be used.
 
-    Only where the two agree on the whole: most of the witness is here, and most of what is here is the witness's.
-    Short lines and the first one stay. Answers whether it could judge.
+    The witness is used only if the two agree on the whole: most of each is in the other. Short lines and the first line
+    stay.
     """
     theirs = grams(witness)
     ours = grams(canonical_text(root))
@@ -231,13 +231,13 @@ def grams(text: str) -> Grams:
 
 
 def agreement(left: Grams, right: Grams) -> float:
-    """How far two texts are the same: F1 of their runs of words, 0 … 1."""
+    """The similarity of two texts: F1 of their runs of words, 0 … 1."""
     size = left.total() + right.total()
     return 2 * (left & right).total() / size if size else 0.0
 
 
 def lines(root: HtmlElement) -> list[HtmlElement]:
-    """Blocks without blocks in them, and headings."""
+    """Blocks that contain no blocks, and headings."""
     holders: set[HtmlElement] = set()
     elements = list(root.iterdescendants())
     for element in elements:

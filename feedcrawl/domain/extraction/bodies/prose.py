@@ -1,9 +1,9 @@
-"""The rung that is ours: the smallest part of the page that holds its prose, without what interrupts it.
+"""Our own rung: the smallest part of the page that contains its prose, without the furniture in between.
 
-Each line is worth its text less what its links and its existence cost; an element is worth the sum of its lines,
-where furniture among them counts a fifth. The article's root is the most valuable element that no single part of it
-can stand for (after Pasternack and Roth, "Extracting article text from the web with maximum subsequence segmentation",
-2009, on trees instead of sequences). Parts that the page names as its article are believed with less.
+The value of a line is its text minus a cost for its links and for the line itself; the value of an element is the sum
+of its lines, of which lines of furniture count a fifth. The article's root is the most valuable element that no single
+part of it can replace (after Pasternack and Roth, "Extracting article text from the web with maximum subsequence
+segmentation", 2009, on trees instead of sequences). A part that the page names as its article needs less evidence.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br"
 
 
 def whole_articles(tree: HtmlElement) -> set[HtmlElement]:
-    """The article elements of a page, not yet cleared, that have a headline of their own."""
+    """The article elements of a page before clearing that have a headline of their own."""
     return {article for article in tree.iter("article") if article.find(".//h1") is not None}
 
 
@@ -60,7 +60,7 @@ def find_root(
 
 
 def find_thread(body: HtmlElement, weights: Weights) -> HtmlElement | None:
-    """The element of a cleared page that holds all posts of its thread; None where no two parts look like posts."""
+    """The element of a cleared page that contains all posts of its thread; None if no two parts look like posts."""
     _value(body, weights)
     post = max((e for e in weights if e.tag not in INLINE), key=lambda element: weights[element].value, default=None)
     for box in (post, *islice(post.iterancestors(), _MOST_LEVELS)) if post is not None else ():
@@ -79,10 +79,10 @@ def trim(
     teasers: bool = True,
     dropped: Dropped | None = None,
 ) -> None:
-    """Take out of an article what consists of links: lists of other articles, teasers, share bars.
+    """Remove from an article the parts that consist of links: lists of other articles, teasers, share bars.
 
-    Where the prose itself is full of links, as in encyclopedias, lists may be too. Without `teasers` headings that are
-    links are kept: in a thread they are the names of those who post.
+    If the prose itself is full of links, as in encyclopedias, lists may be too. Without `teasers` headings that are
+    links are kept: in a thread these are the names of the authors of posts.
     """
     usual = _usual_density(root, weights)
     lists = root.iter("ul", "ol", "dl", "table") if teasers else ()
@@ -121,7 +121,7 @@ def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) 
 
 
 def _line_value(tag: str, weight: Weight) -> float:
-    """What an element's own line is worth."""
+    """The value of an element's own line."""
     size = weight.text + weight.link
     if not size or tag in HEADINGS:
         return 0
@@ -135,7 +135,7 @@ def _line_value(tag: str, weight: Weight) -> float:
 
 
 def _judge_teaser(element: HtmlElement, weight: Weight, own: frozenset[str]) -> None:
-    """A headline that is a link within the site, with a few lines under it, tells of another article."""
+    """Marks a headline that links within the site, with a few lines under it: a teaser of another article."""
     is_linked = element.tag in HEADINGS and element.tag != "h1" and weight.link > weight.text
     if is_linked and not leads_elsewhere(element, own):
         weight.headlines = 1
@@ -144,7 +144,7 @@ def _judge_teaser(element: HtmlElement, weight: Weight, own: frozenset[str]) -> 
 
 
 def _first_article(root: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> HtmlElement:
-    """Of several whole articles under each other (endless scrolling) the first."""
+    """The first of several whole articles that follow each other (endless scrolling)."""
     articles = [
         article
         for article in root.iter("article")
@@ -156,7 +156,7 @@ def _first_article(root: HtmlElement, wholes: set[HtmlElement], weights: Weights
 
 
 def _named_part(root: HtmlElement, weights: Weights) -> HtmlElement:
-    """The innermost part that the page itself names as its article, if it is the only one so named."""
+    """The innermost part that the page itself names as its article, if only one part is named so."""
     named = {e: name for e in root.iter() if e is not root and weights[e].value > 0 and (name := _body_name(e))}
     worth: dict[str, float] = {}
     for element, name in named.items():
@@ -172,7 +172,7 @@ def _named_part(root: HtmlElement, weights: Weights) -> HtmlElement:
 
 
 def _body_name(element: HtmlElement) -> str | None:
-    """By which name an element is said to be the article, None if it is not."""
+    """The name that marks an element as the article; None if there is none."""
     if element.tag in {"article", "main"}:
         return f"{element.tag} {element.get('class')}"
     if element.get("itemprop") == "articleBody":
@@ -186,7 +186,7 @@ def _body_name(element: HtmlElement) -> str | None:
 
 
 def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:
-    """Down to the element that no single child can stand for."""
+    """The descendant that no single child can replace."""
     while True:
         children = [child for child in root if child.tag not in INLINE and child.tag != "p"]
         best = max(children, key=lambda child: weights[child].value, default=None)
@@ -201,14 +201,14 @@ def _single_part(root: HtmlElement, weights: Weights) -> HtmlElement:
 
 
 def _is_among_prose(element: HtmlElement, weights: Weights) -> bool:
-    """Whether paragraphs that look like its own stand beside an element: it is a part of the article only."""
+    """True if paragraphs of the same look are beside an element: the element is only a part of the article."""
     parent = element.getparent()
     beside = [kin for kin in parent if kin.tag == "p" and weights[kin].value > _MIN_PROSE] if parent is not None else []
     return bool(beside) and not {p.get("class") for p in beside}.isdisjoint(p.get("class") for p in element.iter("p"))
 
 
 def _has_twin(best: HtmlElement, children: list[HtmlElement], weights: Weights) -> bool:
-    """Whether another child looks the same and has text too: the article goes on in it."""
+    """True if another child looks the same and has text too: the article continues in that child."""
     looks = best.tag, best.get("class")
     return best.get("class") is not None and any(
         (child.tag, child.get("class")) == looks and weights[child].value > 0 for child in children if child is not best
@@ -216,7 +216,7 @@ def _has_twin(best: HtmlElement, children: list[HtmlElement], weights: Weights) 
 
 
 def _speaks_of_others(element: HtmlElement, own: frozenset[str]) -> bool:
-    """True for a heading with a link to another site, and for a list of several."""
+    """True for a heading with a link to another site, and for a list with several such links."""
     if element.tag not in HEADINGS and (element.tag not in {"ul", "ol"} or len(element) < _FEWEST_LINKS):
         return False
     return leads_elsewhere(element, own)

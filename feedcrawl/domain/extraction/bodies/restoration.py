@@ -1,4 +1,4 @@
-"""What libraries drop from the article that they find: pictures, players, small tables and lists between its lines."""
+"""Restores elements that libraries drop from an article: pictures, players, small tables and lists."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MIN_STRANGE = 60  # letters; a longer line that the body does not have is no pa
 
 
 def restore(body: HtmlElement, prose: HtmlElement) -> bool:
-    """Put what a body lacks of the figures, tables and lists of `prose`, another reading of the page, where it stood.
+    """Insert into a body the figures, tables and lists that only `prose`, another reading of the page, has.
 
-    A thing returns after the line that stands before it in both. True if any did. Changes `body`.
+    An element returns after the line that precedes it in both. True if any did. Changes `body`.
     """
     places: dict[str, deque[HtmlElement]] = {}
     for line in lines(body):
@@ -52,7 +52,7 @@ def restore(body: HtmlElement, prose: HtmlElement) -> bool:
 
 
 def _in_order(prose: HtmlElement) -> list[HtmlElement]:
-    """The lines and the things of a tree, in document order; nothing that lies within one of them."""
+    """The lines, figures, tables and lists of a tree, in document order; none that is within another of these."""
     found: list[HtmlElement] = []
     taken: set[HtmlElement] = set()
     leaves = set(lines(prose))
@@ -77,7 +77,7 @@ def _is_there(element: HtmlElement, shown: set[str], places: Container[str]) -> 
 
 
 def _insert(missing: list[HtmlElement], last: HtmlElement | None, following: HtmlElement | None) -> bool:
-    """Put things after the line before them, else before the line after them."""
+    """Insert elements after the line before them, else before the line after them."""
     for element in missing:
         thing = deepcopy(element)
         thing.tail = None
@@ -90,7 +90,7 @@ def _insert(missing: list[HtmlElement], last: HtmlElement | None, following: Htm
 
 
 def _outermost(line: HtmlElement, body: HtmlElement) -> HtmlElement:
-    """The list, table or figure that a line belongs to, else the line."""
+    """The list, table or figure that contains a line, else the line."""
     found = line
     for kin in line.iterancestors():
         if kin is body:

@@ -1,7 +1,7 @@
 """The rungs of the ladder: each makes one candidate for the article's body, or none.
 
-Libraries are imported where they are used: a program that only reads feeds need not wait for them, and the child
-processes that extract articles load them beforehand.
+Libraries are imported where they are used, so that a program that only reads feeds does not load them; the child
+processes that extract articles load them at their start.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ _BROKEN = (
     AttributeError,
     RecursionError,
     etree.LxmlError,
-)  # met in libraries on hostile pages
+)  # raised by libraries on hostile pages
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A body that one rung found: its name, its markup, its canonical text, the share of the text that is links."""
+    """A body that one rung found: the rung's name, the markup, the canonical text, and the share of links in it."""
 
     rung: str
     body: HtmlElement
@@ -84,15 +84,15 @@ class Candidate:
 
 
 def by_rules(page: Page, rules: SourceRules) -> Candidate | None:
-    """What the source's selectors name as the article."""
+    """The elements that the source's selectors name as the article."""
     body = select_body(page.tree, rules.body, rules.remove) if rules.body else None
     return _candidate("rules", body) if body is not None else None
 
 
 def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
-    """The part of the page that holds its prose, with its standfirst, held against the structured data.
+    """The part of the page that contains its prose, with its standfirst, compared with the structured data.
 
-    What goes as furniture is appended to `dropped`.
+    Removed furniture is appended to `dropped`.
     """
     lead = described = described_lead(page)
     tree = deepcopy(page.tree)
@@ -139,13 +139,15 @@ def by_structured_data(page: Page) -> Candidate | None:
 
 
 def by_readability(page: Page) -> Candidate | None:
-    """What readability-lxml takes for the article."""
+    """The article by readability-lxml."""
     if _is_wide(page):
         return None
     from readability import readability  # noqa: PLC0415 - only a child that extracts pays for it
 
     tree = deepcopy(page.tree)
-    etree.strip_elements(tree, *_UNREAD, with_tail=False)  # a third of its time goes into taking them out itself
+    etree.strip_elements(
+        tree, *_UNREAD, with_tail=False
+    )  # readability would spend a third of its time on removing these itself
     try:
         summary = readability.Document(tree).summary(html_partial=True)
     except (readability.Unparseable, *_BROKEN):
@@ -154,7 +156,7 @@ def by_readability(page: Page) -> Candidate | None:
 
 
 def _is_wide(page: Page) -> bool:
-    """Whether readability, which trafilatura asks too, would compare hundreds of empty boxes."""
+    """True if readability, which trafilatura uses too, would compare hundreds of empty boxes."""
     crowded: list[HtmlElement] = page.tree.xpath(f"descendant-or-self::*[*[{MOST_CHILDREN + 1}]]")
     return any(
         sum(child.tag in _MEASURED and not text_of(child) for child in parent) > MOST_CHILDREN for parent in crowded
@@ -162,7 +164,7 @@ def _is_wide(page: Page) -> bool:
 
 
 def by_trafilatura(page: Page) -> Candidate | None:
-    """What trafilatura takes for the article."""
+    """The article by trafilatura."""
     if _is_wide(page) or len(page.lines) > MOST_LINES:
         return None
     from trafilatura.core import extract  # noqa: PLC0415 - only a child that extracts pays for it
@@ -183,7 +185,7 @@ def by_trafilatura(page: Page) -> Candidate | None:
 
 
 def by_embedded(page: Page) -> Candidate | None:
-    """What the page's scripts would show."""
+    """The article that the page's scripts would show."""
     return by_markup("embedded", embedded_html(page.tree), titles=_titles(page))
 
 
@@ -198,7 +200,7 @@ def carried_html(feed: FeedContent) -> str | None:
 
 
 def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ()) -> Candidate | None:
-    """The candidate of a piece of HTML, if there is any text in it; a heading that is one of the titles is none."""
+    """The candidate of a piece of HTML, if it has text; a heading that repeats one of the titles is left out."""
     document = parse_html(f"<body><div>{html}</div>") if html else None
     if document is None:
         return None
@@ -210,7 +212,7 @@ def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ())
 
 
 def with_figures_of(candidate: Candidate, prose: Candidate) -> Candidate:
-    """The candidate with the figures, tables and lists that prose has between the same lines."""
+    """The candidate with the figures, tables and lists that the prose rung has between the same lines."""
     body = deepcopy(candidate.body)
     return _candidate(candidate.rung, body) or candidate if restore(body, prose.body) else candidate
 

@@ -1,4 +1,4 @@
-"""Whether a candidate for the article's text suffices, by itself or by what else agrees with it."""
+"""The decision whether a candidate for the article's text suffices, alone or with the support of other evidence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PART_SHARED, _PART_LONGER = 0.92, 0.95
 
 
 def is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool:
-    """True for a long text with few links, and for a shorter one that begins, or goes on, as page or feed say."""
+    """True for a long text with few links, and for a shorter text that the page or the feed confirms."""
     if len(candidate.text) < ENOUGH or candidate.density > MOST_LINKS:
         return False
     if len(squeezed(candidate.text, 4 * ENOUGH + 1)) > 4 * ENOUGH:
@@ -36,13 +36,13 @@ def is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool
 
 
 def is_part_of(part: Candidate, whole: Candidate) -> bool:
-    """Whether a candidate lies within another that is clearly longer."""
+    """True if a candidate is contained in another that is clearly longer."""
     ours, theirs = part.grams, whole.grams
     return share(ours, theirs) >= _PART_SHARED and share(theirs, ours) < _PART_LONGER
 
 
 def share(ours: Grams, theirs: Grams) -> float:
-    """How much of a text is in another, 0 … 1."""
+    """The share of a text that is in another, 0 … 1."""
     return (ours & theirs).total() / max(1, ours.total())
 
 
@@ -53,5 +53,5 @@ def is_confirmed(page: Page, prose: Candidate, other: Candidate | None) -> bool:
 
 
 def words_in(candidate: Candidate | None) -> int:
-    """The number of words of a candidate, 0 for none."""
+    """The number of words of a candidate; 0 without a candidate."""
     return len(words(candidate.text)) if candidate else 0

@@ -1,4 +1,4 @@
-"""How much of a page is prose and how much is links: one walk over its tree, leaves first."""
+"""The prose and the links of each part of a page: one walk over its tree, leaves first."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ MIN_PARAGRAPH = 60
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MOST_REMEMBERED = 8192
 _LONGEST_REMEMBERED = 300  # characters; longer names are rare, and a hostile page has megabytes of them
-_DENSE_WORTH = 3  # a Chinese, Japanese or Korean character says what three letters say
+_DENSE_WORTH = 3  # a Chinese, Japanese or Korean character counts as three letters
 
 
 @dataclass(slots=True)
 class Weight:
-    """What lies in an element, in characters.
+    """The content of an element, in characters.
 
     `text` and `link` are its own line (its text and that of its inline descendants, outside and inside of links);
-    `total`, `linked` and `prose` are of everything below: all text, text in links, text of paragraphs. `headlines`
-    counts the headings that are links; `value` is for the search of the article's root.
+    `total`, `linked` and `prose` cover everything below: all text, text in links, text of paragraphs. `headlines`:
+    number of headings that are links; `value`: for the search of the article's root.
     """
 
     text: int = 0
@@ -53,7 +53,7 @@ Weights = dict["HtmlElement", Weight]
 
 
 def weigh(root: HtmlElement) -> Weights:
-    """The weight of every element below and including `root`, in document order."""
+    """The weight of `root` and of every element below, in document order."""
     weights: Weights = {element: Weight() for element in root.iter()}
     for element, weight in reversed(weights.items()):
         tag = element.tag
@@ -72,7 +72,7 @@ def weigh(root: HtmlElement) -> Weights:
 
 
 def forget(element: HtmlElement, weights: Weights) -> None:
-    """Take an element that is about to be dropped out of the weights, with all that lies in it."""
+    """Subtract an element that is about to be removed, with all its content, from the weights."""
     weight = weights[element]
     for inner in element.iter():
         weights.pop(inner, None)
@@ -93,7 +93,7 @@ def forget(element: HtmlElement, weights: Weights) -> None:
 
 
 def names(element: HtmlElement) -> str:
-    """The class and id of an element, for looking for words in them."""
+    """The class and id of an element as one text, for a search of words."""
     named, anchor = element.get("class"), element.get("id")
     if anchor is None:
         return named or ""
@@ -101,7 +101,7 @@ def names(element: HtmlElement) -> str:
 
 
 class _Judgments(dict[str, _Judgment]):
-    """What a function says of texts, for the latest of them."""
+    """The results of a function for the latest texts."""
 
     def __init__(self, judge: Callable[[str], _Judgment]) -> None:
         self._judge = judge
@@ -116,14 +116,14 @@ class _Judgments(dict[str, _Judgment]):
 
 
 def remembered(judge: Callable[[str], _Judgment]) -> Callable[[str], _Judgment]:
-    """The function with its results remembered: each class and id is that of three elements of a page on average."""
+    """The function with cached results: each class and id occurs at three elements of a page on average."""
     return _Judgments(judge).__getitem__
 
 
 def in_names(pattern: re.Pattern[str], *hints: str) -> Callable[[str], bool]:
-    """A function that tells whether a class and id match the pattern.
+    """A function that is True if a class and id match the pattern.
 
-    `hints` are in lower case: the pattern matches only where one of them stands, which is faster to see.
+    `hints` are in lower case: the pattern can match only where one of them occurs, which is faster to check.
     """
 
     def occurs(named: str) -> bool:
@@ -135,7 +135,7 @@ def in_names(pattern: re.Pattern[str], *hints: str) -> Callable[[str], bool]:
 
 
 def _line_prose(tag: str, weight: Weight) -> int:
-    """How much of an element's own line is prose: all of it, or nothing."""
+    """The prose of an element's own line: all of it, or nothing."""
     if tag in INLINE or tag == "li" or weight.text <= MIN_PARAGRAPH or weight.link >= weight.text / 3:
         return 0
     return weight.text

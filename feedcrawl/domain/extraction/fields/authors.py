@@ -1,4 +1,4 @@
-"""Who wrote an article: names that the publisher states, none invented."""
+"""The authors of an article: only names that the publisher states."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def find_authors(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
 def decide_authors(page: Page, feed: FeedContent | None) -> Signature:
     """The authors by structured data, meta elements, the feed or the byline: the first source without doubts.
 
-    A name that readers do not see counts for less: it is dropped where it is a user's of the publishing system, and
-    gives way to a signature under the headline. A publisher that names itself as the author has the last place: a
-    person named anywhere is the better answer.
+    A name that readers do not see counts less: it is dropped if it is an account of the publishing system, and a
+    signature under the headline replaces it. A publisher that names itself as the author comes last: a person named
+    anywhere is the better answer.
     """
     publisher = {squeezed(name) for name in site_names(page)}
     found: dict[str, list[str]] = {}
@@ -94,7 +94,7 @@ def decide_authors(page: Page, feed: FeedContent | None) -> Signature:
 
 
 def judged(source: str, texts: Iterable[str], page: Page) -> Iterator[tuple[str, str]]:
-    """The names in the texts of a source, each with why it is not an author's, "" if nothing speaks against it."""
+    """The names in the texts of a source, each with the reason why it is no author's name; "" without a reason."""
     publisher = {squeezed(name) for name in site_names(page)}
     for text in texts:
         if source == _METAS_NAME and not _is_of_article(text, publisher, page):
@@ -114,16 +114,16 @@ def _doubt(name: str, source: str, publisher: set[str], page: Page) -> str:
 
 
 def _is_other(name: str, source: str, publisher: set[str]) -> bool:
-    """Whether a name is another than the publisher's; a person who signs a text wrote it, and the site is called so."""
+    """True if a name differs from the publisher's; a person who signs wrote the text, even on a site of that name."""
     is_signed = source in _SIGNATURES and is_person(name) and not is_organization(name)
     return is_signed or not is_publisher(name, publisher)
 
 
 def _is_of_article(text: str, publisher: set[str], page: Page) -> bool:
-    """Whether a name in a meta element is the article's author's, not that of whoever made the site.
+    """True if a name in a meta element is that of the article's author and not that of the maker of the site.
 
-    Publishing systems write the latter into all pages of a site: readers do not see the name, which is a company's, or
-    the page states nothing else.
+    Publishing systems write the maker's name into all pages of a site: readers do not see the name, which is a
+    company's, or the page states nothing else.
     """
     if _is_host(text, page) or any(_is_shown(name, page) for name in (text, *split_names(text))):
         return True
@@ -131,19 +131,19 @@ def _is_of_article(text: str, publisher: set[str], page: Page) -> bool:
 
 
 def _is_host(name: str, page: Page) -> bool:
-    """Whether the site's host is called like a person: karl-voit.at."""
+    """True if the site's host consists of the name of a person: karl-voit.at."""
     host = urlsplit(page.url).hostname or ""
     labels = {squeezed(label) for label in host.split(".")}
     return is_person(name) and not is_organization(name) and squeezed(name) in labels
 
 
 def _states_itself(page: Page) -> bool:
-    """Whether the page has a title for those who share it, or says that it is an article."""
+    """True if the page has a title for sharing, or states that it is an article."""
     return page.is_declared or page.meta("og:title", "twitter:title", *_CITED) is not None
 
 
 def _as_signed(names: list[str], signature: list[str]) -> list[str]:
-    """The signature under the headline where it names all of the names, and more persons, or a first name in full."""
+    """The signature under the headline, if it contains all names and adds persons, or gives a first name in full."""
     known = [set(words(name)) for name in signature if is_person(name)]
     is_whole = all(any(set(words(name)) <= each for each in known) for name in names)
     is_more = len(known) > len(names) or any(len(name.split()) == 1 for name in names)
@@ -156,11 +156,11 @@ def _beside_person(names: list[str], publisher: set[str]) -> list[str]:
 
 
 def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, Iterable[str]]]:
-    """The sources of authors by name, the most trusted first, each with what it says."""
+    """The sources of authors by name, the most trusted first, each with its names."""
     yield "structured data", _structured(page)
     yield _METAS_NAME, _metas(page)
     yield "feed", feed.authors if feed else ()
-    if page.kind in _OF_GOODS:  # what stands by them there are brands and reviewers
+    if page.kind in _OF_GOODS:  # names in these places are brands and reviewers
         return
     yield "signature under the headline", plain_byline(page)
     marked = marked_elements(page)
@@ -176,7 +176,7 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
 
 
 def _signing_publisher(page: Page, publisher: set[str], found: dict[str, list[str]]) -> tuple[str, ...]:
-    """Whoever is called like the site: a person with a site of his own, an organization on a news page or a byline."""
+    """The author with the site's name: a person with an own site; an organization on news pages or in bylines."""
     persons = [name for name in _split(found["meta elements"], publisher) if is_person(name)]
     structured = [
         name
@@ -189,12 +189,12 @@ def _signing_publisher(page: Page, publisher: set[str], found: dict[str, list[st
 
 
 def _is_shown(name: str, page: Page) -> bool:
-    """Whether a short line of the page has a name in it."""
+    """True if a short line of the page contains a name."""
     return name.casefold() in page.short_lines
 
 
 def _split(texts: Iterable[str], publisher: set[str]) -> list[str]:
-    """The single names of all texts; of a publisher with its address ("The Daily, Berlin, Germany") the name."""
+    """The single names of all texts; for a publisher with its address ("The Daily, Berlin, Germany") only the name."""
     parts = (text.partition(",")[0] if _is_signed_by(text, publisher) else text for text in texts)
     whole = ([part] if squeezed(part) in publisher else split_names(part) for part in parts)
     return list(dict.fromkeys(chain.from_iterable(whole)))
@@ -206,7 +206,7 @@ def _is_signed_by(text: str, publisher: set[str]) -> bool:
 
 
 def _structured(page: Page) -> Iterator[str]:
-    """The authors in the page's structured data; organizations only where nobody else is named, on news pages."""
+    """The authors in the page's structured data; organizations only on news pages that name no person."""
     nodes = [*values(page.article.get("author")), *values(page.article.get("creator"))]
     others = [node for node in nodes if not _is_typed_organization(node)]
     has_person = any(is_person(name) for node in others for name in split_names(_name(node, page) or ""))
@@ -231,7 +231,7 @@ def _name(node: Json, page: Page) -> str | None:
 
 
 def _metas(page: Page) -> Iterator[str]:
-    """The authors in meta elements: in the first that names any, or in a later one that has more besides the same."""
+    """The authors in meta elements: those of the first element with any, or of a later one that adds names to them."""
     found: list[str] = []
     for name in _METAS:
         contents = [text for text in page.metas.get(name, ()) if any(split_names(text)) and not _CREDITS.search(text)]

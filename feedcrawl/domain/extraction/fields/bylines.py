@@ -59,7 +59,7 @@ _SIGNATURES = (SIGNED, SIGNED_AFTER_DATE)
 
 
 def plain_byline(page: Page) -> list[str]:
-    """The names in the first of the lines under the headline that is "By Ann Lee", or has links to authors' pages."""
+    """The names in the first line under the headline that is "By Ann Lee" or has links to authors' pages."""
     lines = _lines_under_headline(page)
     links = (link for link in page.tree.iter("a") if lines and AUTHOR_PAGE.search(link.get("href") or ""))
     authors = dict.fromkeys(name for link in links for name in split_names(text_of(link)) if is_person(name))
@@ -73,7 +73,7 @@ def plain_byline(page: Page) -> list[str]:
 
 
 def account_byline(page: Page) -> list[str]:
-    """The name in the first signed line under the headline that is an account's or a team's: "by annlee", "By Ann"."""
+    """The account or team in the first signed line under the headline: "by annlee", "By Ann"."""
     for line in _lines_under_headline(page):
         signed = next((match for pattern in _SIGNATURES if (match := pattern.match(lowered(line)))), None)
         text = _SIGNATURE_ENDS.split(line[signed.end() :])[0].strip() if signed and len(line) <= _MAX_BESIDE else ""
@@ -92,16 +92,16 @@ def _may_sign(text: str) -> bool:
 
 
 def late_byline(page: Page) -> list[str]:
-    """The names in the first line anywhere on the page that says who wrote the text: "Author: Ann Lee"."""
+    """The names in the first line anywhere on the page that names the author: "Author: Ann Lee"."""
     lines = [line for line in _joined(page.lines) if len(line) < _MAX_LATE and SIGNING.match(lowered(line))]
     signed = (_signatories(unglued(_OTHERS_WORK.split(line)[0]), "", LABELLED) or _titled(line) for line in lines)
     return next(filter(None, signed), None) or _labelled(page)
 
 
 def _labelled(page: Page) -> list[str]:
-    """The names in the lines "By: Ann Lee" after the first prose, if all of them have the same: teasers have others.
+    """The names in the lines "By: Ann Lee" after the first prose, if all such lines agree: those of teasers differ.
 
-    Before the prose stand menus and filters.
+    Before the prose are menus and filters.
     """
     start = next((at for at, line in enumerate(page.lines) if len(line) > _MIN_PROSE), len(page.lines))
     lines = (line for line in _joined(page.lines[start:]) if ":" in line[:_MAX_PREPOSITION] and len(line) < _MAX_LATE)
@@ -111,14 +111,14 @@ def _labelled(page: Page) -> list[str]:
 
 
 def _titled(line: str) -> list[str]:
-    """The names in a line that is nothing but "Autoren Ann Lee und Bo Ek", without a colon."""
+    """The names in a line that consists of "Autoren Ann Lee und Bo Ek", without a colon."""
     title = TITLED.match(lowered(line))
     names = _listed(line[title.end() :]) if title else []
     return names if all(map(is_person, names)) else []
 
 
 def dated_byline(page: Page) -> list[str]:
-    """The names that stand alone in a line under the headline, or in a part of it, beside a date or a role."""
+    """The names that are alone in a line under the headline, or in a part of a line, beside a date or a role."""
     at = page.headline_at
     lines = page.lines[at + 1 : at + 1 + _MAX_BELOW] if at is not None else []
     parts = [part for line in lines for part in _PARTS.split(line.removeprefix("- ")) if part]
@@ -132,18 +132,18 @@ def dated_byline(page: Page) -> list[str]:
 
 
 def _listed(piece: str) -> list[str]:
-    """The names in a text that is nothing but a list of them: "Ann Lee, Bo Ek"."""
+    """The names in a text that consists of a list of names: "Ann Lee, Bo Ek"."""
     return [part.strip() for part in _LISTED.split(piece)]
 
 
 def _around_date(part: str) -> list[str]:
-    """What stands before and after the date in a short part of a line."""
+    """The text before and the text after the date in a short part of a line."""
     date = SPELT.search(part) if len(part) <= _MAX_BESIDE else None
     return [part[: date.start()].strip(_BETWEEN), part[date.end() :].strip(_BETWEEN)] if date else []
 
 
 def _is_name_alone(line: str, page: Page) -> bool:
-    """Whether a line is a person's name; none of its words is a common word of the page ("Full Bio", "Find Care")."""
+    """True if a line is a person's name; none of its words is a common word of the page ("Full Bio", "Find Care")."""
     names = line.split()
     if not is_person(line) or len(names) > _MAX_ALONE or is_organization(line) or _GLUED.search(line):
         return False
@@ -155,7 +155,7 @@ def _is_beside_name(line: str) -> bool:
 
 
 def noted_byline(page: Page) -> list[str]:
-    """The person of whom a note stands under the text ("Ann Lee", "Ann Lee is a writer"), if there is only one."""
+    """The only person with a note under the text ("Ann Lee", "Ann Lee is a writer")."""
     lines = page.lines
     prose = [len(line) if len(line) > _MIN_PROSE else 0 for line in lines]
     above, whole = 0, sum(prose)
@@ -168,7 +168,7 @@ def noted_byline(page: Page) -> list[str]:
 
 
 def met_byline(page: Page) -> list[str]:
-    """The name that stands alone under the headline and again before a note on it, even if it is a first name."""
+    """The name that is alone under the headline and again before a note on the person, even if it is a first name."""
     lines, at = page.lines, page.headline_at
     if at is None:
         return []
@@ -182,7 +182,7 @@ def met_byline(page: Page) -> list[str]:
 
 
 def only_byline(page: Page) -> list[str]:
-    """The name in the only line of a page without a headline that is signed."""
+    """The name in the only signed line of a page without a headline."""
     if page.headline_at is not None:
         return []
     found = {tuple(names) for line in page.lines if len(line) <= _MAX_BESIDE and (names := _signatories(line))}
@@ -190,7 +190,7 @@ def only_byline(page: Page) -> list[str]:
 
 
 def _lines_under_headline(page: Page) -> list[str]:
-    """Lines, and parts of lines between bars and bullets; a mere "By" has been joined with the line after it."""
+    """Lines, and parts of lines between bars and bullets; a line with only "By" is joined with the next line."""
     at = page.headline_at
     below = _joined(page.lines[at + 1 : at + 1 + 2 * MAX_LINES]) if at is not None else []
     prose = [at for at, line in enumerate(below) if len(line) > _MAX_STANDFIRST][1:2]  # after two paragraphs: no byline
@@ -199,7 +199,7 @@ def _lines_under_headline(page: Page) -> list[str]:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """The lines, each that is only a label ("By", "Written by") in one with the line after it."""
+    """The lines; each line that is only a label ("By", "Written by") is joined with the next line."""
     joined: list[str] = []
     for line in lines:
         if joined and is_label(joined[-1]):

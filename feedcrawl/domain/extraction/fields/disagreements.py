@@ -1,4 +1,4 @@
-"""Where a page, its structured data and the feed contradict each other: notes for whoever doubts a field."""
+"""Contradictions between a page, its structured data and the feed: notes for readers who doubt a field."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from feedcrawl.domain.models import FeedContent
 
 MAX_LENGTH = 200
-TOLERANCE = timedelta(days=1)  # what a zone that is not stated may shift a date by
+TOLERANCE = timedelta(days=1)  # the most that a missing time zone may shift a date
 
 
 def disagreements(
     page: Page, feed: FeedContent | None, title: str | None, published: datetime | None
 ) -> tuple[str, ...]:
-    """Notes like "title: the feed has 'Another headline'": what a source says otherwise than the chosen value.
+    """Notes such as "title: the feed has 'Another headline'": each source whose value differs from the chosen value.
 
-    Titles that differ in typography or by a site's name agree, and so do those of which one contains the other;
-    dates agree within a day.
+    Titles agree if they differ only in typography or by a site's name, or if one contains the other; dates agree within
+    a day.
     """
     return (*_other_titles(page, feed, key(title or "")), *_other_dates(page, feed, published))
 

@@ -1,4 +1,4 @@
-"""Where the headline stands among the lines of a page: bylines and dates are found from there."""
+"""The place of the headline among the lines of a page; bylines and dates are searched from there."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MIN_LENGTH = 8  # letters; a shorter part of a title is a section as often as a
 
 
 def headline_at(page: Page) -> int | None:
-    """The index of the page's headline among its lines, of its last line where the h1 has several.
+    """The index of the page's headline among its lines; of its last line if the h1 has several.
 
-    The headline is the h1 that a statement repeats, else the first h1, else the line that is a stated title or a part
-    of such a title. The h1 with the name of the site is the last resort.
+    The headline is the h1 that a statement of the page repeats, else the first h1, else the line that is a stated title
+    or a part of one. An h1 with the name of the site is the last resort.
     """
     lines = {line: at for at, line in reversed(list(enumerate(page.lines)))}
     sites, title = site_keys(page), page.meta("og:title", "twitter:title") or ""
@@ -36,7 +36,7 @@ def headline_at(page: Page) -> int | None:
 
 
 def _end_of(heading: str, lines: list[str]) -> int | None:
-    """The index of the last of the lines that make up a heading with line breaks."""
+    """The index of the last line of a heading with line breaks."""
     for at, line in enumerate(lines):
         end, joined = at, line
         while len(joined) < len(heading) and heading.startswith(f"{joined} ") and end + 1 < len(lines):
@@ -47,7 +47,7 @@ def _end_of(heading: str, lines: list[str]) -> int | None:
 
 
 def _stated_parts(page: Page, title: str) -> Iterator[str]:
-    """The titles that the page states, and the parts between their separators, the longest of each first."""
+    """The titles that the page states, and their parts between separators, the longest of each first."""
     for text in filter(None, (text_at(page.article, "headline"), title, page.title_element)):
         yield text
         parts = (part for part in SEPARATOR.split(text) if len(part) >= _MIN_LENGTH)

@@ -1,4 +1,4 @@
-"""Bylines in elements that are marked as such: `rel=author`, `itemprop=author`, hCards, classes."""
+"""Bylines in elements that are marked as bylines: `rel=author`, `itemprop=author`, hCards, classes."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ AUTHOR_PAGE = re.compile(
 
 
 def marked_elements(page: Page) -> list[HtmlElement]:
-    """The elements that are marked as bylines by a standard, by their class or id, and are small enough to be one."""
+    """The elements that a standard, their class or their id marks as bylines, and that are small enough."""
     around = page.around_headline
     return [e for e in page.tree.iter() if _is_marked(e) and e not in around and _is_box(e)]
 
 
 def marked_byline(page: Page, marked: list[HtmlElement]) -> list[str]:
-    """The names in the first place that is marked as a byline, and in those beside it."""
+    """The names in the first element that is marked as a byline, and in the elements beside it."""
     around = page.around_headline
     own = (e for e in marked if not _is_elsewhere(e, around) and not _is_in_teaser(e, page))
     return _first_named(list(own), page)
 
 
 def sidebar_byline(page: Page, marked: list[HtmlElement]) -> list[str]:
-    """The person in elements beside the text that are marked as bylines, if they name only one."""
+    """The person in marked elements beside the text, if all of them name the same person."""
     found = {
         name
         for element in marked
@@ -88,7 +88,7 @@ def _first_named(marked: list[HtmlElement], page: Page) -> list[str]:
 
 
 def _beside(element: HtmlElement, marked: list[HtmlElement]) -> list[HtmlElement]:
-    """The marked elements of the same list, itself included: those with a link if it has one."""
+    """The marked elements of the same list, the element itself included; only those with a link if it has one."""
     parent, is_linked = element.getparent(), bool(_linked_names(element))
     alike = (other for other in marked if other.getparent() is parent and other.tag == element.tag)
     return [other for other in alike if not is_linked or _linked_names(other)]
@@ -106,12 +106,12 @@ def _is_marked(element: HtmlElement) -> bool:
 
 
 def _is_box(element: HtmlElement, most: int = MAX_ELEMENTS) -> bool:
-    """Whether an element is small enough to be a byline, biography included."""
+    """True if an element is small enough to be a byline with a biography."""
     return next(islice(element.iter(), most, None), None) is None
 
 
 def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
-    """Whether an element is hidden, or in a part of the page that is not the article's; what is `around` an h1 is."""
+    """True if an element is hidden, or in a part of the page that is not the article's; elements `around` an h1 are."""
     return is_hidden(element) or any(
         is_hidden(kin)
         or (kin.tag in _ELSEWHERE and not _is_footer_of_article(kin))
@@ -121,12 +121,12 @@ def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
 
 
 def _is_footer_of_article(element: HtmlElement) -> bool:
-    """Whether a footer is that of an article (HTML section 4.3.8), where its author stands."""
+    """True if a footer is that of an article (HTML section 4.3.8), where the author may be."""
     return element.tag == "footer" and any(kin.tag == "article" for kin in element.iterancestors())
 
 
 def _is_anothers(element: HtmlElement) -> bool:
-    """Whether an element is in a comment, a quotation, or a list of other articles."""
+    """True if an element is in a comment, a quotation, or a list of other articles."""
     return any(
         kin.tag in {"nav", "blockquote", "form"} or (kin.tag != "body" and _is_anothers_named(names(kin)))
         for kin in (element, *element.iterancestors())
@@ -134,7 +134,7 @@ def _is_anothers(element: HtmlElement) -> bool:
 
 
 def _is_in_teaser(element: HtmlElement, page: Page) -> bool:
-    """Whether an element stands in a small box with a headline that leads to another article."""
+    """True if an element is in a small box with a headline that leads to another article."""
     around, titles = page.around_headline, squeezed(f"{page.meta('og:title')} {page.title_element}")
     if is_front(page.url):  # it has nothing else
         return False
@@ -144,11 +144,11 @@ def _is_in_teaser(element: HtmlElement, page: Page) -> bool:
 
 
 def _names_in(element: HtmlElement, page: Page) -> list[str]:
-    """The names in a byline: its links, which lead to the authors' pages, or its text, or the head of a note."""
+    """The names in a byline: its links, which lead to authors' pages, else its text, else the beginning of a note."""
     named = next((e for e in element.iterdescendants() if e.get("itemprop") == "name" or _is_named_name(e)), None)
     linked = _linked_names(element)
     whole = text_of(named if named is not None else element)
-    # Links that make up the byline are its names; of links among other things the first is the author's.
+    # If links make up the byline, each is a name; among other text, the first link is the author's.
     rest = len(squeezed(whole)) - sum(len(squeezed(text)) for text in linked)
     texts = linked if rest <= MAX_NAME_WORDS * len(linked) else linked[:1]
     texts = texts or ([whole] if len(whole) <= MAX_BYLINE_LENGTH else _heads(element))
@@ -159,7 +159,7 @@ def _names_in(element: HtmlElement, page: Page) -> list[str]:
 
 
 def _is_stated(element: HtmlElement, page: Page) -> bool:
-    """Whether an element is an author's by a standard or by its words, so that an account's name in it is one too."""
+    """True if a standard or its words mark an element as an author's, so that an account's name in it counts too."""
     return (
         "author" in f"{element.get('rel')} {element.get('itemprop')}"
         or SIGNED.match(lowered(text := text_of(element))) is not None

@@ -1,4 +1,4 @@
-"""What a page says of itself beside its text: image, language, site, canonical URL, tags."""
+"""Metadata beside the text of a page: image, language, site, canonical URL, tags."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*$")
 
 
 def find_canonical(page: Page) -> str | None:
-    """The URL that the page calls its own, else the one it was fetched from.
+    """The URL that the page states as its own, else the URL from which it was fetched.
 
-    og:url is "the permanent ID" of a page (https://ogp.me). rel=canonical is its preferred address (RFC 6596), but
-    names the original elsewhere where a text is syndicated; there it says nothing of this page. Neither is believed
-    if it is the front page. Whether the URL may serve as an identity is for its reader to judge.
+    og:url is "the permanent ID" of a page (https://ogp.me). rel=canonical is its preferred address (RFC 6596), but for
+    a syndicated text it names the original on another site, and is then no statement about this page. A front page is
+    never believed. The caller decides whether the URL may be an identity.
     """
     own = _resolved(page.meta("og:url"), page.base)
     if own and (not is_front(own) or is_front(page.url)):
@@ -65,7 +65,7 @@ def find_language(page: Page, feed: FeedContent | None) -> str | None:
 
 
 def find_site_name(page: Page) -> str | None:
-    """The name of the site as it states it, else its host."""
+    """The name of the site as the page states it, else its host."""
     return next(site_names(page), None) or None
 
 
@@ -84,7 +84,7 @@ def find_tags(page: Page, feed: FeedContent | None) -> tuple[str, ...]:
 def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None) -> str | None:
     """The URL of the article's picture: the one that the page names, else the first of its content, else the feed's.
 
-    The picture that a page names for others to show is its lead picture, which often stands above the content.
+    The picture that a page names for sharing is its lead picture, which often stands above the content.
     """
     posters = [video.get("poster") for video in page.tree.iter("video")]
     stated = (url for text in _named_images(page) if text and (url := _image_url(text, page.base)))

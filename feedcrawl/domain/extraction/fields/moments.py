@@ -1,4 +1,4 @@
-"""When an article was published and last changed."""
+"""The instants of an article's publication and of its last change."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
 
-# Names of meta elements, without their punctuation: sites write article:published_time with every kind of it.
+# Names of meta elements without punctuation, since sites write article:published_time with any.
 _PUBLICATION_METAS = (
     "articlepublishedtime", "ogarticlepublishedtime", "ogpublishedtime", "datepublished", "parselypubdate",
     "sailthrudate", "publishdate", "publisheddate", "pubdate", "publicationdate", "published", "articlepublished",
@@ -72,7 +72,7 @@ _is_date_named = in_names(
     *("pub", "post", "entry", "article", "time", "dat", "fecha", "tarih", "meta", "byline", "details", "created"),
 )
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
-_NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # in 11/03/17 nobody knows which is the month
+_NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # the month of 11/03/17 is ambiguous
 _AWHILE = timedelta(days=1.5)  # zones apart
 _DIGITS = re.compile(r"\d{4}|\d[./]\d")
 _PARTS = re.compile(r"\s*[|•·●∙⋅◦▪]\s*")
@@ -92,7 +92,7 @@ def find_published(page: Page, feed: FeedContent | None) -> datetime | None:
 
 
 def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, datetime]]:
-    """The instants that may be that of publication, the most trusted first, each with the name of its source."""
+    """The possible instants of publication, the most trusted first, each with the name of its source."""
     structured = text_at(page.article, "datePublished", "dateCreated", "uploadDate")
     publication = _first((structured, *_metas(page, _PUBLICATION_METAS)))
     dated = publication or _first(_metas(page, _DATE_METAS))
@@ -126,10 +126,10 @@ def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
 
 
 def _shown(stated: datetime, page: Page) -> datetime | None:
-    """Another day than the stated one that readers see under the headline, unless it is that of a change.
+    """A day under the headline that differs from the stated day, unless it is the day of a change.
 
-    A publishing system dates an article from when it was moved there, and from its last revision. Under the headline of
-    a thread stands the day on which its author came.
+    A publishing system may date an article by its migration or its last revision. Under the headline of a thread is the
+    day on which its author registered.
     """
     if is_news(page) or page.kind in THREADS:
         return None
@@ -148,7 +148,7 @@ def _shown(stated: datetime, page: Page) -> datetime | None:
 
 
 def find_modified(page: Page, feed: FeedContent | None) -> datetime | None:
-    """The instant of the last change: as the publisher states it, as the feed does, as readers see it."""
+    """The instant of the last change: stated by the publisher, else by the feed, else visible to readers."""
     stated = (text_at(page.article, "dateModified"), *_metas(page, _MODIFIED_METAS))
     return _first(stated) or (feed.updated if feed else None) or _first(_shown_changed(page))
 
@@ -164,7 +164,7 @@ def _metas(page: Page, wanted: tuple[str, ...]) -> Iterator[str]:
 
 
 def _machine_readable(page: Page) -> Iterator[str | None]:
-    """What elements with a date for programs hold, those that are said to be of publication first."""
+    """The values of elements with a machine-readable date, those of publication first."""
     for element in page.tree.xpath(".//*[@itemprop='datePublished']"):
         yield element.get("datetime") or element.get("content") or _spelt(element, page)
     around = page.around_headline
@@ -174,7 +174,7 @@ def _machine_readable(page: Page) -> Iterator[str | None]:
 
 
 def _visible(page: Page) -> Iterator[str | None]:
-    """Dates that readers see in elements that are named for it."""
+    """Visible dates in elements whose names announce a date."""
     places = (
         e for e in page.tree.iter("time", "span", "div", "p", "h2", "h3", "h4", "a", "li", "abbr") if _is_marked(e)
     )
@@ -185,7 +185,7 @@ def _visible(page: Page) -> Iterator[str | None]:
 
 
 def _near_headline(page: Page) -> Iterator[str | None]:
-    """Dates in the short lines, and in the parts of lines, under the page's headline, then in those above it."""
+    """Dates in short lines, and in parts of lines, under the page's headline, then above it."""
     lines, at = page.lines, page.headline_at
     if at is None:
         return
@@ -199,7 +199,7 @@ def _near_headline(page: Page) -> Iterator[str | None]:
 
 
 def _in_lines(page: Page) -> Iterator[str | None]:
-    """Dates in lines that have a label, that say when the text was written, or that are little else than a date."""
+    """Dates in lines with a label, in lines that state when the text was written, and in lines with little else."""
     dated = (line for line in page.lines if len(line) <= MAX_SENTENCE and _DIGITS.search(line))
     lines = list(islice(dated, _MAX_PLACES))
     short = [line for line in lines if len(line) <= MAX_TEXT]
@@ -213,14 +213,14 @@ def _in_lines(page: Page) -> Iterator[str | None]:
 
 
 def _changed(page: Page) -> Iterator[str | None]:
-    """The days of the last change that readers see: where no other is stated, the article is as old at least."""
+    """The visible days of the last change: without another day, the article is at least as old."""
     lines = (line for line in page.lines if len(line) <= MAX_TEXT and UPDATED.search(lowered(line)))
     yield from (date_in(UPDATED.sub("", lowered(line)), page) for line in lines)
     yield from (time.get("datetime") or text_of(time) for time in page.tree.iter("time") if is_of_change(time))
 
 
 def _shown_changed(page: Page) -> Iterator[str | None]:
-    """The days of change that readers see in the lines around the headline."""
+    """The days of change in the lines around the headline."""
     lines, at = page.lines, page.headline_at
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
     yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(lowered(line))))
@@ -237,7 +237,7 @@ def _is_marked(element: HtmlElement) -> bool:
 
 
 def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:
-    """Whether an element is in a part of the page that is not the article's; what is `around` an h1 is."""
+    """True if an element is in a part of the page that is not the article's; elements `around` an h1 are."""
     return any(
         kin not in around and (kin.tag in _ELSEWHERE or (kin.tag != "body" and _is_elsewhere_named(names(kin))))
         for kin in (element, *element.iterancestors())

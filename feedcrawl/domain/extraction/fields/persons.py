@@ -1,4 +1,4 @@
-"""Names of persons in what publishers write of their authors."""
+"""Names of persons in publishers' statements about authors."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _PERSON = re.compile(
 
 
 def split_names(text: str) -> Iterator[str]:
-    """The single names in a byline, without what follows them: "By Ann Lee, Editor, and Bo Ek, Reuters" has two."""
+    """The single names in a byline, without additions: "By Ann Lee, Editor, and Bo Ek, Reuters" has two names."""
     if _ADDRESS.search(text):
         return
     for place, part in enumerate(_SPLIT.split(_AGENCY_AFTER.sub("", _BY.sub("", fold(text))))):
@@ -95,38 +95,38 @@ def split_names(text: str) -> Iterator[str]:
 
 
 def _without_paper(part: str) -> str:
-    """A person without the paper for which she writes: "Ann Lee For The Daily"; other names as they are."""
+    """A person without the name of the paper ("Ann Lee For The Daily"); other names are unchanged."""
     person = _FOR_WHOM.sub("", part)
     return person if is_person(_BY.sub("", person)) else part
 
 
 def is_person(name: str) -> bool:
-    """Whether a name is spelt as those of persons are: two to four words with capitals, or syllables."""
+    """True if a name has the form of a person's: two to four words with capitals, or syllables."""
     return _PERSON.fullmatch(name) is not None
 
 
 def is_role(text: str) -> bool:
-    """Whether a text that stands beside a name is a role or a degree: "Senior Reporter", "PhD"."""
+    """True if a text beside a name is a role or a degree: "Senior Reporter", "PhD"."""
     return any(pattern.search(text) for pattern in (_ROLE, _OFFICE, _DEGREES))
 
 
 def is_organization(name: str) -> bool:
-    """Whether a name is that of a team, a company or an office: "Editorial Team", "example.org"."""
+    """True if a name is that of a team, a company or an office: "Editorial Team", "example.org"."""
     return _ORGANIZATION.search(name) is not None
 
 
 def is_agency(name: str) -> bool:
-    """Whether a name is that of a news agency, as it signs."""
+    """True if a name is that of a news agency."""
     return _AGENCY.fullmatch(name) is not None
 
 
 def is_user_name(name: str) -> bool:
-    """Whether a name is an account's, or a host's: "mdelatorre", "brandon-peaktwo", "example.org"."""
+    """True if a name is that of an account or of a host: "mdelatorre", "brandon-peaktwo", "example.org"."""
     return _USER.fullmatch(name) is not None
 
 
 def is_publisher(name: str, publisher: set[str]) -> bool:
-    """Whether a name is the site's, or the beginning of it: "LBCI" is "LBCI Lebanon"."""
+    """True if a name is the site's name or its beginning: "LBCI" is "LBCI Lebanon"."""
     key = squeezed(name)
     return key in publisher or (len(key) > 3 and any(known.startswith(key) for known in publisher))
 

@@ -1,4 +1,4 @@
-"""Dates in the lines and elements that readers see, and whether one is the day of a change."""
+"""Dates in visible lines and elements, and the decision whether a date is the day of a change."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ MARGIN, MAX_DATED, MAX_TEXT, MAX_SENTENCE = 40, 70, 120, 600  # letters before a
 
 
 def date_in(text: str, page: Page) -> str | None:
-    """The first date in a text that is not announced as that of a change.
+    """The first date in a text that is not announced as the date of a change.
 
-    One with slashes has the day first, unless the page is in English as of America.
+    In a date with slashes the day comes first, unless the page is in American English.
     """
     if RIGHTS.search(text):
         return None
@@ -93,7 +93,7 @@ def date_in(text: str, page: Page) -> str | None:
 
 
 def _unslashed(date: str, page: Page) -> str:
-    """A date whose order of month and day is known: from the day in the page's URL, else from its language."""
+    """A date with its day and month in a known order: by the day in the page's URL, else by its language."""
     if _YEAR_FIRST.match(date):
         return _YEAR_FIRST.sub(r"\1-\2-\3", date)
     day_first = _SLASHED.sub(r"\1.\2.", date)
@@ -103,7 +103,7 @@ def _unslashed(date: str, page: Page) -> str:
 
 
 def _has_month_first(page: Page) -> bool:
-    """Whether a page is in English as of America: by its declared language, the locale in its URL, its country."""
+    """True if a page is in American English: by its declared language, the locale in its URL, its country."""
     declared = page.tree.get("lang") or page.meta("og:locale", "content-language", "language") or "en"
     language = declared.lower().replace("_", "-")
     if language not in {"en", "en-us"}:
@@ -116,7 +116,7 @@ def _has_month_first(page: Page) -> bool:
 
 
 def is_named_for_change(element: HtmlElement) -> bool:
-    """Whether the names of an element speak of a change, and not of publication too."""
+    """True if the names of an element announce a change and not publication too."""
     return _says_change(_named(element))
 
 
@@ -130,7 +130,7 @@ def _named(element: HtmlElement) -> str:
 
 
 def is_of_change(element: HtmlElement) -> bool:
-    """Whether an element has the day of a change, by its names or by the words before it in its line."""
+    """True if an element has the day of a change, by its names or by the words before it in its line."""
     if UPDATED.search(lowered(_named(element))):
         return is_named_for_change(element)
     before, parent = element.getprevious(), element.getparent()
@@ -142,14 +142,14 @@ def is_of_change(element: HtmlElement) -> bool:
 
 
 def named_changes(page: Page) -> Iterator[str]:
-    """The dates that readers see in elements that are named for the last change (`class="updated"`)."""
+    """Visible dates in elements that are named for the last change (`class="updated"`)."""
     for element in page.tree.iter("time", "span", "div", "p", "li", "abbr"):
         if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= MAX_DATED:
             yield text
 
 
 def times_of_change(page: Page, near: Sequence[str]) -> Iterator[str | None]:
-    """What elements of a change that show their text in the lines `near` hold for programs."""
+    """The machine-readable values of elements of a change whose text is in the lines `near`."""
     times = (time for time in page.tree.iterfind(".//time[@datetime]") if is_of_change(time))
     yield from (time.get("datetime") for time in times if any(text_of(time) in line for line in near))
 
@@ -162,14 +162,14 @@ def without(line: str, parts: Iterable[str]) -> str:
 
 
 def exact(text: str | None, others: Iterable[str | None]) -> str | None:
-    """The first of other dates that is of the same day, since it may have the time too; the text itself if none is."""
+    """The first of other dates on the same day, since it may have a time; else the text itself."""
     day = parse_date(text) if text else None
     moments = ((other, parse_date(other)) for other in others if other and day)
     return next((other for other, moment in moments if moment and day and moment.date() == day.date()), text)
 
 
 def said_published(page: Page) -> Iterator[str | None]:
-    """Dates that a line says are those of the first publication, or a line under the headline of publication."""
+    """Dates that a line states as those of the first publication; under the headline, of publication."""
     lines, at = page.lines, page.headline_at
     first = (match for line in lines if len(line) <= MAX_SENTENCE and (match := _FIRST_PUBLISHED.search(line)))
     yield from (date_in(match.string[match.end() :][:MARGIN], page) for match in first)

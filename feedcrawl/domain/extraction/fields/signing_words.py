@@ -1,4 +1,4 @@
-"""The words that stand before the name of an author, by language: "By Ann Lee", "Verfasst von", "Автор:", "作者"."""
+"""Words before the name of an author, by language: "By Ann Lee", "Verfasst von", "Автор:", "作者"."""
 
 # ruff: noqa: RUF001 -- Greek words look like Latin ones
 
@@ -10,7 +10,7 @@ from typing import Final
 from feedcrawl.domain.extraction.bodies.weights import remembered
 from feedcrawl.domain.text import lowered
 
-# Prepositions that begin a line only before its author; not "de", "da" or "per", which begin others.
+# Prepositions that begin a line only before an author; not "de", "da" or "per", which also begin other lines.
 _BEFORE: Final = ("by", "byline", "von", "vom", "por", "par", "di", "door", "av", "af", "oleh")
 _WROTE: Final = (
     "(?:this (?:post|article|story) (?:was|is) )?(?:written|posted|reported|published|story|words|text|article) by",
@@ -95,7 +95,7 @@ _LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$")
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is nothing but the words before an author's name."""
+    """True if a text consists of the words before an author's name."""
     return len(text) <= _MAX_LABEL and _says_label(text)
 
 
@@ -105,7 +105,7 @@ def _says_label(text: str) -> bool:
 
 
 def unglued(line: str) -> str:
-    """A signed line with a space where elements touch that stand apart on the screen: "ByAnn LeePublished"."""
+    """A signed line with a space where elements touch in the text but not on the screen: "ByAnn LeePublished"."""
     label = _GLUED_LABEL.match(lowered(line)) if _TOUCHING.search(line, 0, _MAX_LABEL) else None
     if label is None or not (line[label.end()].isupper() and line[label.end() - 1].islower()):
         return line

@@ -1,4 +1,4 @@
-"""What a site calls itself, and how to take that out of a title."""
+"""The names of a site, and titles without them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 
 
 def site_names(page: Page) -> Iterator[str]:
-    """The names that the site goes by: as it says itself, and its host."""
+    """The names of the site: those that it states, and its host."""
     for name in (*map(page.meta, ("og:site_name", "application-name", "apple-mobile-web-app-title")), _publisher(page)):
         if name and "://" not in name:
             yield name
@@ -42,19 +42,19 @@ def site_names(page: Page) -> Iterator[str]:
 
 
 def site_keys(page: Page) -> set[str]:
-    """The keys of the site's names, those of its banners among them."""
+    """The keys of the site's names, also of the names in its banners."""
     banners = (text for h1, text in page.headings if leads_home(h1))
     return {key(name) for name in (*site_names(page), *banners)} - {""}
 
 
 def leads_home(heading: HtmlElement) -> bool:
-    """Whether a heading is a link to a front page: the name of the site, as a banner."""
+    """True if a heading is a link to a front page: the name of the site, as a banner."""
     links = [*heading.iter("a"), *heading.iterancestors("a")]
     return any(link.get("href") and is_front(link.get("href")) for link in links)
 
 
 def is_front(url: str) -> bool:
-    """Whether a URL, or a reference, is the front page of its host."""
+    """True if a URL, or a reference, is the front page of its host."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:
@@ -68,7 +68,7 @@ def host_labels(url: str) -> frozenset[str]:
 
 
 def is_of_host(name: str, hosts: frozenset[str]) -> bool:
-    """Whether a name is the site's by its host: its first word begins a label, or its initials are one.
+    """True if the host shows that a name is the site's: the first word begins a label, or the initials are a label.
 
     "Harbour Internet Marketing" on harbouragency.example, "Mine Safety and Health Administration" on msha.example.
     """
@@ -79,7 +79,7 @@ def is_of_host(name: str, hosts: frozenset[str]) -> bool:
 
 
 def is_news(page: Page) -> bool:
-    """Whether a page says that it is news: by its type in structured data, or to the search engines of news."""
+    """True if a page states that it is news: by its type in structured data, or to search engines of news."""
     kinds = map(str, values(page.article.get("@type")))
     return any("News" in kind or "Live" in kind for kind in kinds) or not _OF_NEWS.isdisjoint(page.metas)
 
@@ -97,7 +97,7 @@ def without_site(text: str, sites: set[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def key(text: str) -> str:
-    """A text as a host name would spell it."""
+    """A text in the spelling of a host name."""
     letters = squeezed(text)
     return letters if letters.isascii() else letters.translate(_TRANSCRIBED)
 

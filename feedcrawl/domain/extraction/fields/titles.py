@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 500
 MAX_PARTS = 8
-_MIN_CORE_LENGTH = 8  # letters; it is chance if another text goes on from a shorter one
+_MIN_CORE_LENGTH = 8  # letters; a shorter text may begin another by chance
 _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
 _HEADLINE = 3.5  # outweighs all other statements together
 _ABOUT = 0.3
-# A separator that nothing follows, an anchor, an ornament; a mark before which nothing stands.
+# A separator at the end, an anchor, an ornament; a mark at the beginning.
 _LOOSE_END = re.compile(
     r"(?<=\S)(?:\s+[-|\u2013\u2014\u00b7\u22c6\u2605\u2606]|\u00b6)$|^(?:\u00bb(?![^\u00ab]*\u00ab)|[|\u00b7\u203a\u2022])\s+"
 )
@@ -40,24 +40,24 @@ _NOTE = re.compile(r"\s+(?:[^\W\d_]+ ){0,3}(?:[^\W\d_]+\.? \d|\d+[./]|\d+$)|\s+\
 _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.title", "title")
 
 
-# A bar, or a hyphen between ideographs or syllables, stands before the name of a section or a site only.
+# After a bar, or a hyphen between ideographs or syllables, there is always the name of a section or a site.
 _BAR = re.compile(r"\s+[|\u2502\u3163\uff5c]\s+|(?<=[\u3000-\ud7af])-(?=[\u3000-\ud7af])")
 
 
 class Statement(NamedTuple):
-    """What one source calls the article, and how much it counts."""
+    """The title that one source states, and its weight."""
 
     text: str
     weight: float
 
 
 def find_title(page: Page, feed: FeedContent | None) -> str | None:
-    """The headline that most of the page's statements agree upon."""
+    """The headline on which most of the page's statements agree."""
     return decide_title(page, feed).text or None
 
 
 def decide_title(page: Page, feed: FeedContent | None) -> Statement:
-    """The title, without text if the page states none, and the weight of the statements that agree upon it.
+    """The title, without text if the page states none, and the weight of the statements that agree on it.
 
     Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight.
     """
@@ -75,19 +75,19 @@ def decide_title(page: Page, feed: FeedContent | None) -> Statement:
 
 
 def _without_ends(title: str, page: Page, stated: list[str], sites: set[str]) -> str:
-    """A title that is no h1, without the sections and slogans behind its last separators."""
+    """A title that is no h1, without the sections and slogans after its last separators."""
     if len(stated) == 1 and page.title_element.startswith(stated[0]):
         is_signed = any(key(part) in sites for part in SEPARATOR.split(stated[0]))
         cut = unsigned(title, _BAR, most_parts=MAX_PARTS if is_signed else 1)
         return cut if cut != title and not is_signed else unsigned(cut)
-    # What follows a bar in the title of a front page is the site's slogan, not its name.
+    # After a bar in the title of a front page is the site's slogan, not its name.
     return title if is_front(page.url) else unsigned(title, _BAR)
 
 
 def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR, *, most_parts: int = 1) -> str:
-    """A title without the few words after its last separators: sections, and a site's name that stands nowhere else.
+    """A title without the few words after its last separators: sections, and a site's name that is stated nowhere else.
 
-    Behind a bar more words may stand, but fewer than before it.
+    After a bar more words may follow, but fewer than before it.
     """
     for cut in list(separator.finditer(title))[: -most_parts - 1 : -1]:
         start, rest = title[: cut.start()], title[cut.end() :]
@@ -99,10 +99,10 @@ def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR, *, most_parts: 
 
 
 def elect(said: list[Statement]) -> Statement:
-    """The text with the most weight behind it, and that weight; the first of equals, in its first spelling.
+    """The text with the most weight, and that weight; the first of equals, in its first spelling.
 
-    Texts that differ in typography only are the same. A statement that stands alone counts for the one that it goes
-    on from ("Headline - section") or was cut from ("Headl...").
+    Texts that differ only in typography are the same. A statement without support counts for the text that it extends
+    ("Headline - section") or from which it was cut ("Headl...").
     """
     votes: dict[str, float] = {}
     for text, weight in said:
@@ -120,20 +120,20 @@ def _meant(text: str, said: list[str]) -> str:
 
 
 def _core(text: str, said: list[str]) -> str | None:
-    """The longest of the statements after which a text has a separator and more."""
+    """The longest statement that another text extends after a separator."""
     beginnings = {key(text[: cut.start()]) for cut in SEPARATOR.finditer(text)}
     cores = [other for other in said if key(other) in beginnings and len(key(other)) >= _MIN_CORE_LENGTH]
     return max(cores, key=len, default=None)
 
 
 def _is_cut(text: str, whole: str) -> bool:
-    """Whether a text is the beginning of another, shortened."""
+    """True if a text is the shortened beginning of another."""
     beginning = text.rstrip(" .…")
     return beginning != text and _begins(beginning, whole)
 
 
 def _is_cut_at_quotation(text: str, whole: str) -> bool:
-    """Whether a text ends where another has a quotation mark, which was not escaped in an attribute."""
+    """True if a text ends where another has a quotation mark, which was not escaped in an attribute."""
     return whole[len(text) :].lstrip().startswith('"') and _begins(text, whole)
 
 
@@ -143,14 +143,14 @@ def _begins(beginning: str, whole: str) -> bool:
 
 
 def _signatures(said: list[str], sites: set[str]) -> set[str]:
-    """The keys of what statements add to others, where it has a name of the site in it: "The Daily, Germany"."""
+    """The keys of the additions of statements to others, if they contain a name of the site: "The Daily, Germany"."""
     known = [name for name in sites if len(name) >= _MIN_NAME_LENGTH]
     rests = [key(text)[len(key(core)) :] for text in said if (core := _core(text, said))]
     return {rest for rest in rests if any(name in rest for name in known)}
 
 
 def statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterator[Statement]:
-    """What structured data, OpenGraph, the feed, the heading, the card and the title element call the article."""
+    """The titles stated by structured data, OpenGraph, the feed, the heading, the card and the title element."""
     carried = feed.title if feed else None
     found = (text_at(page.article, "headline"), page.meta("og:title"), carried, page.title_element, page.meta(*_CARDS))
     structured, graph, carried, whole, card = ((text or "")[:MAX_LENGTH] for text in found)
@@ -167,7 +167,7 @@ def statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterato
 
 
 def _without_note(heading: str, stated: list[str]) -> str:
-    """A heading without what follows a text that two statements agree upon: a date, a count, in the same element."""
+    """A heading without an addition (a date, a count) to the text on which two statements agree."""
     for text in stated:
         rest = heading[len(text) :]
         if text and heading.startswith(text) and _NOTE.match(rest) and stated.count(text) > 1:
@@ -178,7 +178,7 @@ def _without_note(heading: str, stated: list[str]) -> str:
 def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | None:
     """Of two differing headlines the one that the title element does not repeat.
 
-    Title elements are written for search engines; the headline that keeps clear of them is the editors' own.
+    Title elements are written for search engines; a headline that differs from them is the editors' own.
     """
     left, right, searched = (key(without_site(text, sites)) for text in (structured, graph, whole))
     if not left or not right or left == right or searched not in {left, right}:
@@ -187,9 +187,9 @@ def _unlike(structured: str, graph: str, whole: str, sites: set[str]) -> str | N
 
 
 def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
-    """The h1 that the page's statements, or its URL, speak of: sites put their own name, or another article, there too.
+    """The h1 that the page's statements or its URL confirm; sites put their own name or other articles into h1 too.
 
-    Of several that a statement repeats the longest: the others are sections.
+    If statements confirm several, the longest counts: the others are sections.
     """
     about, said, path = set(words(stated)), key(stated), key(urlsplit(page.url).path)
     headings = [
@@ -205,10 +205,10 @@ def _headings(page: Page, sites: set[str]) -> list[str]:
 
 
 def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -> bool:
-    """Whether the page's own heading is the headline that its readers see, whatever was written for search engines.
+    """True if the page's own heading is the headline that readers see, whatever was written for search engines.
 
-    It is the only h1, or a part of a statement, and no kicker with a headline ("Trade: A headline"). News sites, which
-    write headlines for their structured data, are believed there.
+    It is the only h1, or a part of a statement, and no kicker with a headline ("Trade: A headline"). On news sites,
+    which write headlines for their structured data, the structured data are believed.
     """
     said = key(heading)
     others = {key(without_site(text, sites)) for text in stated if text} - {said, ""}
@@ -223,18 +223,18 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
     if {key(text) for text in _headings(page, sites)} != {said} and not any(_is_part(heading, text) for text in stated):
         return False
     if any(key(text[bar.end() :]) == said for text in stated for bar in _BAR.finditer(text)):
-        return False  # "Name | A headline" is meant so: sites put names that they only add behind it
+        return False  # "Name | A headline" is intended: sites append names that they only add
     return not any(said.endswith(other) for other in others)
 
 
 def _is_part(heading: str, text: str) -> bool:
-    """Whether a text, up to one of its separators or from one on, is the heading."""
+    """True if a text, up to one of its separators or from one on, is the heading."""
     cuts = SEPARATOR.finditer(text)
     return text.endswith(f": {heading}") or any(heading in (text[: cut.start()], text[cut.end() :]) for cut in cuts)
 
 
 def _differ(stated: list[str], sites: set[str]) -> bool:
-    """Whether all of the statements are made, and not the same: editors have chosen their words for each."""
+    """True if all of the statements exist and are not the same: editors have chosen the words for each."""
     keys = {key(without_site(text, sites)) for text in stated}
     return "" not in keys and len(keys) > 1
 

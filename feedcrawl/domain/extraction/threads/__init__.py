@@ -1,1 +1,1 @@
-"""The posts of a thread: as its markup states them, or as readers see them."""
+"""The posts of a thread: stated by the markup, or visible to readers."""

@@ -1,4 +1,4 @@
-"""The posts of a thread as readers see them: boxes of the same name, each with a text, an author and a day.
+"""The visible posts of a thread: boxes of the same name, each with a text, an author and a day.
 
 A post is recognised by its text: elements around the text of one post alone belong to that post, and name its author
 and day.
@@ -34,11 +34,11 @@ _MOST_LINKS = 0.6  # in the boxes; those with more are lists of threads
 _DIGITS = re.compile(r"\d+")
 _BESIDE = frozenset({"aside", "nav", "footer"})
 _is_beside_named = in_names(re.compile(r"sidebar|(?<![\w-])side(?![\w-])", re.IGNORECASE))
-_MOST_BESIDE = 0.4  # of the page's text; what has more is no sidebar, whatever its name
+_MOST_BESIDE = 0.4  # share of the page's text; a larger element is no sidebar, whatever its name
 
 
 class _Thread(NamedTuple):
-    """The texts of posts with their length, and the authors and days that are known of them."""
+    """The texts of posts with their length, and their known authors and days."""
 
     texts: tuple[HtmlElement, ...]
     length: int
@@ -47,19 +47,19 @@ class _Thread(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int]:
-        """More authors and days are better, then more text."""
+        """The order of threads: more authors and days are better, then more text."""
         return len(self.authors) + len(self.days), self.length
 
     def is_sound(self, *, is_inside: bool) -> bool:
-        """Whether most texts have an author, and inside of boxes a day too."""
+        """True if most texts have an author, and inside of boxes a day too."""
         known = min(len(self.authors), len(self.days)) if is_inside else len(self.authors)
         return 2 * known > len(self.texts)
 
 
 def seen_posts(page: Page) -> list[Post]:
-    """The posts that the page shows, in document order; none unless most of them have an author.
+    """The visible posts of the page, in document order; none unless most of them have an author.
 
-    Where authors stand only in the boxes themselves, most must have a day too.
+    If authors are only within the boxes themselves, most posts must have a day too.
     """
     body = shown_body(deepcopy(page.tree))
     weights = weigh(body)
@@ -85,7 +85,10 @@ def _posts(thread: _Thread) -> list[Post]:
 
 
 def _groups(body: HtmlElement, weights: Weights) -> dict[tuple[HtmlElement, ...], int]:
-    """The elements of the same name that do not lie in each other and have a good part of the text, and its length."""
+    """Groups of elements with the same name and a good part of the text, with the length of their text.
+
+    No element of a group is within another.
+    """
     found: dict[tuple[str, str], list[HtmlElement]] = {}
     beside: set[HtmlElement] = set()
     for element in weights:
@@ -115,7 +118,7 @@ def _is_beside(element: HtmlElement, beside: set[HtmlElement], *, is_small: bool
 
 
 def _shared_names(element: HtmlElement) -> Iterator[str]:
-    """Names that boxes of the same sort share: each word of their class, their id without numbers."""
+    """Names that boxes of the same kind share: each word of their class, their id without numbers."""
     anchor = element.get("id") or ""
     yield from {_DIGITS.sub("", word) for word in (element.get("class") or "").split()}
     if _DIGITS.search(anchor):
@@ -151,7 +154,7 @@ def _assigned(
 ) -> dict[HtmlElement, str]:
     """The author or day of each text: from the elements around that text alone, else from those before the text.
 
-    Lines between posts are headers of the next only where the first post has one.
+    Lines between posts are headers of the next post only if the first post has one.
     """
     around: dict[HtmlElement, str] = {}
     before: dict[HtmlElement, str] = {}

@@ -1,4 +1,4 @@
-"""The posts of a thread, each with its author and its instant, as far as the page names them."""
+"""The posts of a thread, each with its author and its instant if the page names them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MAX_BYTES = 256 * 1024
 def find_posts(page: Page) -> tuple[Post, ...]:
     """The posts of a thread in their order, at most 100 and MAX_BYTES; none for a page of another kind.
 
-    They are those of the statement that has most: JSON-LD, microdata, microformats. Where none has two, they are those
-    that the page shows; so they are if these are more and the statement may lack some: JSON-LD that states a part of
-    the replies, microdata of replies alone. A thread without replies is the one post that is stated.
+    The statement with the most posts is used: JSON-LD, microdata or microformats. The visible posts are used if no
+    statement has two posts, or if there are more visible posts and the statement may be incomplete: JSON-LD with a part
+    of the replies, microdata with replies alone. A thread without replies is its only stated post.
     """
     if page.kind not in THREADS:
         return ()

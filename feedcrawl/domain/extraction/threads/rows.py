@@ -1,4 +1,4 @@
-"""Posts from the texts that a page has for them."""
+"""Posts from the texts of a page for author, day and content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DASHED = re.compile(r"^\s*(\d{1,2})-(\d{1,2})-(\d{4})(?!\d)")
 def posts_of_rows(rows: list[Row]) -> list[Post]:
     """The posts of texts, authors and the texts of days; those without a text are left out.
 
-    In 03-12-2024 nobody knows which is the month, unless another post of the thread shows it.
+    The month of 03-12-2024 is ambiguous unless another post of the thread shows the order.
     """
     dashed = [match for *_, day in rows if (match := _DASHED.match(day))]
     has_month_first = any(int(match[2]) > _MONTHS for match in dashed)
@@ -28,5 +28,5 @@ def posts_of_rows(rows: list[Row]) -> list[Post]:
 
 
 def is_day(text: str) -> bool:
-    """Whether a text is a day or an instant, in whichever order."""
+    """True if a text is a day or an instant, in any order of day and month."""
     return parse_date(_DASHED.sub("2000-01-01", text)) is not None

@@ -62,7 +62,7 @@ class Signs(NamedTuple):
 
 
 def find_signs(body: HtmlElement, page: Page) -> Signs:
-    """The signs in the body of a page; a day for programs is trusted more than one for readers."""
+    """The signs in the body of a page; machine-readable days are trusted more than visible ones."""
     stated, spelt = islice(_stated_days(body), _MAX_SIGNS), islice(_spelt_days(body, page), _MAX_SIGNS)
     days = dict(stated)
     return Signs(dict(islice(_authors(body), _MAX_SIGNS)), days | {e: day for e, day in spelt if e not in days})
@@ -88,7 +88,7 @@ def _leads_to_account(href: str) -> bool:
 
 def _is_marked(element: HtmlElement) -> bool:
     parent = element.getparent()
-    if element.tag == "strong" and parent is not None and parent.tag == "dt":  # as FluxBB heads what it says of members
+    if element.tag == "strong" and parent is not None and parent.tag == "dt":  # as FluxBB begins its notes on members
         return True
     stated = f"{element.get('rel')} {element.get('itemprop')}"
     is_named = "author" in stated.split() or _is_author_named(element.get("class") or "")
@@ -96,7 +96,7 @@ def _is_marked(element: HtmlElement) -> bool:
 
 
 def _name_in(element: HtmlElement) -> str | None:
-    """The name in the first of an element's links that is a name, else in all of it."""
+    """The name in the first link of an element that has one, else in the element's text."""
     texts = (text_of(each) for each in (*islice(element.iter("a"), _MAX_LINKS), element))
     names = (_BY.sub("", text).strip(" \t,.:;|»«·•@-–—") for text in texts)
     return next((name for name in names if name and len(name) <= _MAX_NAME and not _is_no_name(name)), None)
@@ -107,7 +107,7 @@ def _is_no_name(text: str) -> bool:
 
 
 def _stated_days(body: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
-    """The elements that state a day for programs, or in their titles."""
+    """The elements that state a machine-readable day, or a day in their titles."""
     for element in body.iter():
         attributes = element.attrib
         stated = next((attributes[name] for name in _DAYS if attributes.get(name)), None) if attributes else None
@@ -116,7 +116,7 @@ def _stated_days(body: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
 
 
 def _spelt_days(body: HtmlElement, page: Page) -> Iterator[tuple[HtmlElement, str]]:
-    """The elements with a short line in which a day stands."""
+    """The elements with a short line that contains a day."""
     for element in body.iter():
         for before, piece in ((None, element.text), *((child, child.tail) for child in element)):
             if piece and _DIGITS.search(piece) and len(line := fold(piece)) <= _MAX_DATED:
@@ -128,7 +128,7 @@ def _spelt_days(body: HtmlElement, page: Page) -> Iterator[tuple[HtmlElement, st
 
 
 def _is_others_day(element: HtmlElement) -> bool:
-    """True for the day of a change, of a quoted post, or on which an account was made."""
+    """True for the day of a change, of a quoted post, or on which an account was created."""
     parent, before = element.getparent(), element.getprevious()
     if before is not None:
         label = " ".join((text_of(before)[-_MAX_LABEL:], *_tooltips(before)))
@@ -140,7 +140,7 @@ def _is_others_day(element: HtmlElement) -> bool:
 
 
 def _tooltips(element: HtmlElement) -> Iterator[str]:
-    """The words that stand for a sign."""
+    """The titles of an element and its descendants."""
     for each in islice(element.iter(), _MAX_LINKS):
         yield from (value for name, value in each.items() if name.endswith("title"))
 

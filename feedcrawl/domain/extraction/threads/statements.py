@@ -1,4 +1,4 @@
-"""The posts of a thread as its markup states them: JSON-LD, microdata, microformats.
+"""The stated posts of a thread: JSON-LD, microdata, microformats.
 
 https://schema.org/DiscussionForumPosting, https://schema.org/QAPage, https://microformats.org/wiki/h-entry
 """
@@ -43,7 +43,7 @@ def posts_of_things(page: Page) -> list[Post]:
 def posts_of_microdata(page: Page) -> list[Post]:
     """The items of the page that are discussions, questions, answers and comments, in document order.
 
-    Where all of them are replies, the first post is that of the page's JSON-LD.
+    If all of them are replies, the first post is that of the page's JSON-LD.
     """
     items: dict[HtmlElement, _Parts] = {e: {} for e in page.tree.iterfind(".//*[@itemtype]") if _item_type(e) in _POSTS}
     for element in page.tree.iterfind(".//*[@itemprop]") if items else ():
@@ -56,7 +56,7 @@ def posts_of_microdata(page: Page) -> list[Post]:
 
 
 def has_first_item(page: Page) -> bool:
-    """Whether the microdata of the page has the text of a discussion or question, not only those of replies."""
+    """True if the microdata of the page has the text of a discussion or question, not only texts of replies."""
     for text in page.tree.iterfind(".//*[@itemprop]"):
         item = None if set(_TEXTS).isdisjoint(text.get("itemprop").split()) else _around(text, _is_item)
         if item is not None and _item_type(item) in _FIRST and canonical_text(text):
@@ -117,12 +117,12 @@ def _is_entry(element: HtmlElement) -> bool:
 
 
 def _around(element: HtmlElement, is_whole: Callable[[HtmlElement], bool]) -> HtmlElement | None:
-    """The innermost item or entry that an element is a part of."""
+    """The innermost item or entry that contains an element."""
     return next(filter(is_whole, element.iterancestors()), None)
 
 
 def _value(element: HtmlElement | None) -> str:
-    """The value of a property: the one for programs, else the text of the element."""
+    """The value of a property: the machine-readable value, else the text of the element."""
     if element is None:
         return ""
     return fold(element.get("content") or element.get("datetime") or "") or text_of(element)

@@ -1,4 +1,4 @@
-"""The text of a thread: what its posts say, without the panels and buttons around them."""
+"""The text of a thread: the text of its posts, without the panels and buttons around them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SHORT = 4  # words; shorter lines are those of the posts letter by letter
 
 
 def keep_posts(body: HtmlElement, posts: Sequence[Post]) -> bool:
-    """Take out the lines of a body that no post has, except the names of authors; True if that could be judged.
+    """Remove the lines of a body that no post has, except the names of authors; True if the posts could be used.
 
-    Only where the body has most of what the posts say: else it is not their thread, or the posts are not complete.
+    They are used only if the body has most of their text; otherwise they belong to another thread, or are not complete.
     """
     theirs = grams("\n".join(post.text for post in posts)) if len(posts) >= _FEWEST else None
     if not theirs or (theirs & grams(canonical_text(body))).total() < _COVERED * theirs.total():

@@ -1,6 +1,6 @@
-"""Pages that answer 200 and hold no article: walls, challenges, soft 404s, teasers, indexes.
+"""Pages with status 200 and without an article: walls, challenges, soft 404s, teasers, indexes.
 
-Most of them are short. A long text is an article even if it speaks of cookies, unless it speaks of nothing else.
+Most of them are short. A long text is an article even if it mentions cookies, unless it is about nothing else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OF_ARTICLES = frozenset({"javascript", "consent", "paywall"})  # walls that sta
 
 
 def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
-    """Raise NoArticle if what was found on a page is no article; its detail begins with the kind of page.
+    """Raise NoArticle if the text found on a page is no article; its detail begins with the kind of page.
 
     `density` is the share of the text that is links.
     """
@@ -51,10 +51,10 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
 
 
 def refuse_headline(page: Page, text: str, density: float) -> None:
-    """Raise NoArticle if the headline of a listing, a manual or a product is that of a wall, if the page has no text,
-    or if it is a front page that consists of links.
+    """Raise NoArticle if the headline of a listing, a manual or a product is that of a wall.
 
-    `text` and `density` are those of the main area, which may speak of anything in its items.
+    Also if the page has no text, or is a front page that consists of links. `text` and `density` are those of the main
+    area, whose items may mention anything.
     """
     headlines = "\n".join((page.title_element, *(heading for _, heading in page.headings)))
     kind = next((kind for kind in _IN_HEADLINES if WALL_WORDS[kind].search(headlines)), None)
@@ -65,9 +65,9 @@ def refuse_headline(page: Page, text: str, density: float) -> None:
 
 
 def wall_kind(page: Page, text: str) -> str | None:
-    """What kind of wall a page with a short text is, None if it is none.
+    """The kind of wall of a page with a short text; None if it is no wall.
 
-    News may be short too and speak of what was not found: a page that declares an article is only held to be a wall
+    News may be short too and report that something was not found: a page that declares an article can only be a wall
     that stands before articles, unless it has next to no text.
     """
     said = f"{page.title_element}\n{_everything(page) if _says_nothing(text) else text}"
@@ -82,7 +82,7 @@ def wall_kind(page: Page, text: str) -> str | None:
 
 
 def _long_wall_kind(page: Page, text: str) -> str | None:
-    """Consent is asked for at length: a text that is full of it is a wall."""
+    """`consent` for a long text that is full of questions for consent; None for others."""
     if page.is_declared or len(text) > _CONSENT_LENGTH:
         return None
     found = [match[0].lower() for match in WALL_WORDS["consent"].finditer(f"{page.title_element}\n{text}")]
@@ -91,7 +91,7 @@ def _long_wall_kind(page: Page, text: str) -> str | None:
 
 
 def is_paid(page: Page) -> bool:
-    """Whether the page says that its article is not free (https://schema.org/isAccessibleForFree)."""
+    """True if the page states that its article is not free (https://schema.org/isAccessibleForFree)."""
     free = [str(value).lower() for value in values(page.article.get("isAccessibleForFree"))]
     return (bool(free) and free[0] in {"false", "no", "0"}) or page.meta("article:content_tier") in {
         "locked",
@@ -114,14 +114,14 @@ def _runs(script: HtmlElement) -> bool:
 
 
 def _everything(page: Page) -> str:
-    """What a page without text shows, its advice to those without scripts included."""
+    """The whole text of a page without an article, its advice to readers without scripts included."""
     hints = " ".join(str(text) for hint in page.tree.iter("noscript") for text in hint.itertext())
     shown = "\n".join(page.lines)
     return f"{shown[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
 
 
 def _is_index(page: Page, text: str, density: float) -> bool:
-    """Whether the headlines that lead elsewhere outweigh the text; on a front page the sooner."""
+    """True if the headlines that lead to other pages outweigh the text; on a front page less is enough."""
     own_length = len(text) * (1 - density)
     if own_length > _INDEX_LENGTH:
         return False

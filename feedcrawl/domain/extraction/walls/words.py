@@ -1,6 +1,6 @@
-"""What walls say, by kind and in many languages: phrases that speak of the page, the site or the reader's browser.
+"""Phrases of walls, by kind and in many languages: phrases about the page, the site or the reader's browser.
 
-A phrase that news may contain ("was not found") stands here only with the word for page or article beside it.
+A phrase that news may contain ("was not found") is listed only with the word for page or article beside it.
 """
 
 # ruff: noqa: RUF001 -- letters of other alphabets
