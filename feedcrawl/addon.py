@@ -82,7 +82,7 @@ def _merge(settings: BaseSettings, name: str, components: dict[str, object]) -> 
 def _forget_what_is_off(settings: BaseSettings, name: str) -> None:
     """Remove the components that are set to None, from Scrapy's defaults too.
 
-    Scrapy imports each component that a setting names, also those that are off: aiohttp for the remote control and
+    Scrapy imports each component that a setting names, also disabled ones: aiohttp for the remote control and
     tldextract for the cookies take 13 MB.
     """
     components, base = dict(settings.getdict(name)), dict(settings.getdict(f"{name}_BASE"))

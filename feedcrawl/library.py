@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def parse(body: bytes, url: str, *, content_type: str | None = None) -> ParsedFeed:
     """The feed in a document fetched from `url`: RSS, Atom, RDF, CDF or JSON Feed; malformed documents are repaired.
 
-    Links are absolute; texts of entries are HTML as published, not sanitised. Of `content_type` only the charset
-    counts. Raises NotAFeed (a ValueError) with the kind of document that was found instead.
+    Links are absolute; texts of entries are HTML as published, not sanitised. Only the charset of `content_type` is
+    used. Raises NotAFeed (a ValueError) with the kind of document that was found instead.
     """
     return feeds.parse(body, url=url, content_type=content_type)
 

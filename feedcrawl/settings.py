@@ -92,7 +92,7 @@ DEPTH_LIMIT = 0
 
 LOGSTATS_INTERVAL = 60.0
 
-# The order of a request is downwards, that of a response upwards; 880 is nearest the wire.
+# Requests pass from the top down, responses from the bottom up; 880 is nearest the network.
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "feedcrawl.middlewares.push.PushMiddleware": 5,  # returns a hub's delivery, and no request is sent
     "feedcrawl.middlewares.addresses.AddressMiddleware": 10,  # first: sees robots.txt, probes and redirects too

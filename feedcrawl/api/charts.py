@@ -135,7 +135,10 @@ def with_data(bars: Sequence[T], totals: Sequence[float]) -> Sequence[T]:
 
 
 def bands(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float, int, float]]:
-    """The same as rows: from and up to which power of ten, how many points, and the median of their second numbers."""
+    """The points in bands, a power of ten of the first number each.
+
+    A band: its lower and upper bound, the number of points, and the median of the second numbers.
+    """
     by_power: dict[int, list[float]] = {}
     for x, y in pairs:
         by_power.setdefault(_power(x), []).append(y)

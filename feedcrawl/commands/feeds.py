@@ -38,7 +38,7 @@ class Command(StoreCommand):
         return "List subscribed feeds and watched sitemaps, or those named; move, pause, log in, override their cadence"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """What is listed, and how."""
+        """Conditions, order and format of the list."""
         super().add_options(parser)
         parser.add_argument("--budget", action="store_true", help="show the demand of polls and the predicted delay")
         parser.add_argument("--category", metavar="NAME", help="only the feeds of a category")

@@ -86,7 +86,7 @@ class StoreCommand(WithWork):
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, object]] = {}
     takes_names: ClassVar[bool] = True
-    """Whether the command takes arguments that are no options."""
+    """True if the command takes arguments beside options."""
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Runs the work."""

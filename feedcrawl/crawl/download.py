@@ -1,6 +1,6 @@
 """Scrapy's HTTP/1.1 download handler with a limit on header bytes, which also refuses a body with two lengths.
 
-Every request leaves here, so here it takes the outgoing route of its source (`crawl/proxied.py` has proxies).
+Every request leaves through these handlers, which therefore choose its outgoing route (`crawl/proxied.py` has proxies).
 
 Scrapy limits bodies (DOWNLOAD_MAXSIZE), Twisted limits each header line (16 KiB), and neither limits the number of
 lines: a server that sends short lines for ever fills the memory until the time-out. If two headers disagree about the
@@ -88,7 +88,7 @@ class StrictParser(_LenientHTTPClientParser):
             raise
 
     def lineLengthExceeded(self, line: bytes) -> None:  # noqa: N802 - Twisted's interface
-        """Refuse the response, where Twisted closes the connection without a word."""
+        """Refuse the response with an error; Twisted would close the connection without one."""
         raise ParseError(f"a header line of more than {self.MAX_LENGTH} bytes", line[:80])  # type: ignore[no-untyped-call]
 
     def _finished(self, rest: bytes) -> None:

@@ -2,7 +2,7 @@
 
 Most polls end with a 304, which has no body (RFC 9110 section 15.4.5). Scrapy and Twisted make some forty objects for
 such a response, which cost more processor time than all else that a poll does. Connections are made as before, by the
-endpoints of Scrapy's agent: the address guard, TLS, time limits and outgoing addresses are not concerned.
+endpoints of Scrapy's agent: the address guard, TLS, time limits and outgoing addresses work unchanged.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ class KeptConnections:
         )
 
     def _idle(self, key: Key) -> KeptProtocol | None:
-        """A connection that is taken out of the pool; None if none is idle. Twisted's pool has no public way."""
+        """A connection that is taken out of the pool; None if none is idle. Twisted's pool has no public method."""
         connections = self._pool._connections.get(key)  # noqa: SLF001
         while connections:
             connection: KeptProtocol = connections.pop(0)

@@ -118,7 +118,10 @@ def _empty_sources(tree: HtmlElement) -> None:
 
 
 def _may_have_huge_tag(text: bytes) -> bool:
-    """False only if no tag is huge: a huge one covers a whole block, in which no bracket is, before which it begins."""
+    """False only if the text has no huge tag.
+
+    A huge tag covers a whole block without brackets, and begins before that block.
+    """
     return any(
         text.find(b">", at, at + _BLOCK) < 0
         and text.find(b"<", at, at + _BLOCK) < 0

@@ -179,7 +179,7 @@ def _drop_sourceless(tree: HtmlElement) -> None:
 
 
 def _unwrap_images(tree: HtmlElement) -> None:
-    """Leave only the tags that stay, where images may be repeated: copies stand side by side without the others."""
+    """Remove other tags around images where images may be repeated, so that copies of an image become neighbours."""
     if len(list(islice(tree.iter("img"), 2))) == 2:
         for element in list(tree.iterdescendants()):
             if element.tag not in _STAYING and isinstance(element.tag, str):

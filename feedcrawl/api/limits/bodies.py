@@ -1,4 +1,4 @@
-"""Bodies of requests: how large one may be, how long it may take, and how many bytes of all are kept in memory."""
+"""Bodies of requests: the size of a body, the time that it may take, and the memory of all bodies together."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Bodies:
             self._held -= len(body)
 
     async def _whole(self, request: Request, limit: int) -> bytes:
-        """The body, counted as held; nothing of it is if this fails."""
+        """The body, counted as held; a failure releases its bytes."""
         too_large = Refusal("too_large", f"a body of this kind may have {limit} bytes")
         length = request.headers.get("content-length", "0")
         if not length.isdigit() or int(length) > limit:

@@ -31,7 +31,7 @@ class PageRoute(APIRoute):
     """A route whose errors are pages too; a caller that must log in is redirected to the login."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
-        """The handler of the route, which raises nothing that has a name."""
+        """The handler of the route, which turns every named error into a page."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
@@ -95,7 +95,7 @@ def error_page(code: str, detail: str, status: int) -> Response:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form that was sent; of repeated ones the last. Refusal (`bad_form`) for too many."""
+    """The fields of a form that was sent; the last value of a repeated field. Refusal (`bad_form`) for too many."""
     text = (await request.body()).decode("utf-8", "replace")
     try:
         return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS))

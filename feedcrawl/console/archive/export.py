@@ -59,7 +59,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
 
 
 def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> Write:
-    """What writes the records of the days."""
+    """A function that writes the records of the days."""
     form = _format(opts.format, opts.output)
     lines = wired.article_lines if kind == "articles" else wired.entry_lines
     stored = exports.records(lines, exports.KEYS[kind], since, until, every_version=opts.every_version)
@@ -76,7 +76,7 @@ def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, unti
 
 
 def _into_database(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> int:
-    """The number of records written."""
+    """Writes the records into a database; returns their number."""
     if kind == INDEX or opts.output or opts.format or opts.bom or opts.every_version:
         detail = "--to takes the last version of articles or entries: leave -o, --format, --bom, --every-version out"
         raise UsageError(detail, print_help=False)
@@ -91,7 +91,7 @@ def _into_database(wired: Wiring, kind: str, opts: Namespace, since: date | None
 
 
 def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | None) -> Write:
-    """What writes the index of the days."""
+    """A function that writes the index of the days."""
     if opts.format or opts.every_version:
         raise UsageError(
             "a CDXJ index has one form, and every capture is in it: leave --format and --every-version out",

@@ -55,7 +55,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
 
 
 def _candidates(wired: Stores, opts: Namespace) -> Iterator[Feed]:
-    """The feeds among which the options choose: few of them where the store has an answer without reading all."""
+    """The feeds among which the options choose; only some of all where the store has an index for the condition."""
     if opts.failing:
         return finding.each(wired.registry, wired.registry.failing())
     return wired.registry.of_category(opts.category) if opts.category else finding.each(wired.registry)

@@ -168,7 +168,7 @@ class Choosing:
         return [replace(spec, url=each.url, named=False) for each in chosen]
 
     def _unseen(self, spec: SubscriptionSpec, seen: Examined) -> list[SubscriptionSpec]:
-        """The spec as it is if its address could not be looked at; none if the address is no feed."""
+        """The spec unchanged if its address could not be requested; no spec if the address is no feed."""
         if may_become_a_feed(seen.code):
             why = seen.detail or seen.code
             if spec.url in self._known:

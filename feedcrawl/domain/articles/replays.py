@@ -118,7 +118,7 @@ def outcome(before: ArticleFields | None, after: ArticleFields | str) -> Outcome
 
 
 def version(uid: str, after: ArticleFields) -> str:
-    """The name of a version, the same for the same fields; other fields with the same text have another name."""
+    """The name of a version: uid, digest of the text, and digest of all fields."""
     text = json.dumps([after.get(name) for name in FIELDS], ensure_ascii=False)
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return f"{uid}:{after['content_hash'][:_DIGEST_CHARS]}:{digest[:8]}"

@@ -52,7 +52,7 @@ class Worth(NamedTuple):
 
     @property
     def price(self) -> float:
-        """Cost of a poll, in seconds of delay of one arrival: evenly, a poll is due when the integral reaches 1."""
+        """Cost of a poll, in seconds of delay of one arrival, at which a poll is due when the integral reaches 1."""
         return 0.5 / self.density**2
 
 

@@ -22,8 +22,8 @@ def is_quiet(state: PollState, now: float) -> bool:
     """True if a feed should have brought EXPECTED arrivals since its newest entry (Unix seconds).
 
     The policy `learned` knows the rate of the last weeks and the profile of the week: the silence lasts a day or more.
-    Otherwise the mean gap between entries is all that is known, which says nothing about nights and weekends: a week or
-    more.
+    Without these only the mean gap between entries is known: the silence lasts a week or more, since that gap does not
+    tell nights and weekends from silence.
     """
     if state.arrivals is not None:
         return _is_silent(state.arrivals, now)

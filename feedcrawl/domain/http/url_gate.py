@@ -1,4 +1,4 @@
-"""URLs that a caller may request, checked by their text alone, without DNS lookup or connection."""
+"""URLs that a caller may request, judged by their text alone, without DNS lookup or connection."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Beginnings of one or two letters. An index merges the places of thousands of words for each; since most of them are
-in many documents, the last documents themselves tell sooner which of them match.
+"""Beginnings of one or two letters in a query.
+
+An index would merge the places of thousands of words for each. Since most of these words are in many documents, reading
+the last documents finds matches sooner.
 """
 
 from __future__ import annotations

@@ -128,9 +128,7 @@ def parts(query: Query, labels: Iterable[str] = ()) -> tuple[Part, ...]:
 
 
 def affordable(costs: Iterable[tuple[Part, float]], budget: float) -> list[Part]:
-    """The parts that can be counted within a budget of words read, the rarest first: those say most of how well a
-    document matches.
-    """
+    """The parts that can be counted within a budget of words read, the rarest first: a rare part ranks documents best."""
     found: list[Part] = []
     for part, cost in sorted(costs, key=lambda each: each[1]):
         budget -= cost
@@ -141,7 +139,7 @@ def affordable(costs: Iterable[tuple[Part, float]], budget: float) -> list[Part]
 
 
 def ranking(found: Iterable[Part]) -> str | None:
-    """An expression of the parts that select, to rank matches by; None if no part of them ranks."""
+    """An expression of the parts that select, by which matches are ranked; None if none of these parts ranks."""
     chosen = [part for part in found if part.selects]
     return " AND ".join(part.text for part in chosen) if any(part.ranks for part in chosen) else None
 

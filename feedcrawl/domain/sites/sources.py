@@ -42,8 +42,8 @@ class BadSources(Refusal):
 class Source:
     """One site. Times in seconds, None for the global setting; patterns are regular expressions (`re.search`).
 
-    Feeds and sitemaps: None where the source names none, so that its site is searched for them; empty where it shall
-    have none.
+    Feeds and sitemaps: None if the source names none, so that its site is searched for them; empty if the operator
+    wants none.
     """
 
     name: str

@@ -316,7 +316,7 @@ class Articles:
             self._make_room(total)
 
     def are_cached(self, digests: Sequence[str]) -> list[bool]:
-        """Whether the page of each URL (by sha256) is cached."""
+        """True for each URL (by sha256) whose page is cached."""
         with self._client.pipeline(transaction=False) as pipe:
             for each in digests:
                 pipe.exists(keys.webpage(each))

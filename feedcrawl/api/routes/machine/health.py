@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can do its work."""
+"""Liveness of the process, and readiness for its work."""
 
 from __future__ import annotations
 
