@@ -84,7 +84,7 @@ class Lists:
         return ids
 
     async def subscribe(self, specs: Sequence[SubscriptionSpec]) -> list[str]:
-        """Subscribe to each feed, in turns with the event loop; the ids of the feeds. Refused feeds are logged."""
+        """Subscribe to each feed, in turns with the event loop; returns the feeds' ids. Refused feeds are logged."""
         ids: dict[str, None] = {}
         refused: list[Refused] = []
         for first in range(0, len(specs), BATCH):

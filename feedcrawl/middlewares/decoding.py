@@ -35,8 +35,8 @@ SMALL_DECODED_BYTES = 256 << 10
 class DecodingMiddleware:
     """Decompresses response bodies, to at most `meta["download_maxsize"]` or DOWNLOAD_MAXSIZE bytes.
 
-    A download ends at that many bytes as well, or at the announcement of more. The response then has what came until
-    then, so that it is archived, and `meta["over_limit"]` says why; Scrapy's own limit would leave nothing of it.
+    A download ends at that many bytes as well, or at the announcement of more. The response then has the bytes received
+    so far, so that they are archived, and `meta["over_limit"]` has the reason; Scrapy's own limit would leave no bytes.
     `meta["wire_bytes"]` counts the bytes of the body as received. If a body is refused, `meta["http_status"]` has the
     status of its response.
 

@@ -24,11 +24,11 @@ _REMOVED: Final = {"article_merged": ("uid",), "article_deleted": ("uid",)}
 
 
 def changes_of(events: Iterable[Mapping[str, str]]) -> tuple[dict[str, bool], list[Unprocessable | None]]:
-    """The uids whose documents change: True if stored, False if removed. Also for each event None, or the reason why it
-    cannot be read.
+    """The uids whose documents change: True if stored, False if removed; and the reasons of unreadable events.
 
     The last event of a uid decides. An event has the fields `type`, `id` and `data`; other types change nothing. The
-    document of a uid is stored only if its article is still stored.
+    list has for each event None, or the reason why it cannot be read. The document of a uid is stored only if its
+    article is still stored.
     """
     changes: dict[str, bool] = {}
     ends: list[Unprocessable | None] = []

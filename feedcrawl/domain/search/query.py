@@ -128,7 +128,7 @@ def parts(query: Query, labels: Iterable[str] = ()) -> tuple[Part, ...]:
 
 
 def affordable(costs: Iterable[tuple[Part, float]], budget: float) -> list[Part]:
-    """The parts that can be counted within a budget of words read, the rarest first: a rare part ranks documents best."""
+    """The parts that can be counted within a budget of words read, the rarest first, as they rank documents best."""
     found: list[Part] = []
     for part, cost in sorted(costs, key=lambda each: each[1]):
         budget -= cost

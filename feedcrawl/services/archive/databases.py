@@ -42,7 +42,7 @@ _UPSERTS: Final[Mapping[str, Any]] = {"sqlite": sqlite.insert, "postgresql": pos
 def write(
     records: Iterable[Mapping[str, object]], table: str, columns: Sequence[Column], key: Sequence[str], to: str
 ) -> int:
-    """Write records into a table, which is made if it is missing, and gets the columns that it lacks; their number.
+    """Write records into a table, which is made if missing and gets missing columns; returns the number of records.
 
     `to` is `sqlite:FILE` or `postgresql://user:password@host/database`. Raises Refusal (`bad_database`), whose text has
     no password.

@@ -116,7 +116,7 @@ def _name(record: Record, key: Sequence[str]) -> tuple[str, ...]:
 
 
 def write_ndjson(found: Iterable[Record], _: Sequence[Column], out: BinaryIO) -> int:
-    """Write one JSON object per line; the number of records."""
+    """Write one JSON object per line; returns the number of records."""
     count = 0
     for record in found:
         out.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
@@ -125,7 +125,7 @@ def write_ndjson(found: Iterable[Record], _: Sequence[Column], out: BinaryIO) ->
 
 
 def write_csv(found: Iterable[Record], fields: Sequence[Column], out: BinaryIO) -> int:
-    """Write a table with a header row (RFC 4180), in which no cell is a formula; the number of rows."""
+    """Write a table with a header row (RFC 4180), in which no cell is a formula; returns the number of rows."""
     count = 0
     text = io.TextIOWrapper(out, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
@@ -165,7 +165,7 @@ def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: Binary
 
 
 def write_lines(found: Iterable[str], out: BinaryIO) -> int:
-    """Write lines unchanged; the number of lines."""
+    """Write lines unchanged; returns the number of lines."""
     count = 0
     for count, each in enumerate(found, 1):  # noqa: B007 - the last is told
         out.write(each.encode() + b"\n")

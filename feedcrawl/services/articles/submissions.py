@@ -32,7 +32,7 @@ class Submissions:
         self._leases = leases
 
     async def submit(self, tasks: Iterator[tuple[Task, Again]], categories: Sequence[str]) -> int:
-        """Enqueue each task with the reason why it comes again; the number of tasks that are new to the frontier."""
+        """Enqueue each task with the reason why it comes again; returns the number of tasks new to the frontier."""
         queued = 0
         for batch in batches(tasks):
             queued += self._submit(batch, categories)

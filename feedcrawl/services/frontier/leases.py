@@ -240,7 +240,7 @@ class Leases:
             self._abandoned.pop(lease.id, None)
 
     def return_strays(self) -> int:
-        """Return leases that the store assigns to this worker but that this worker does not hold; the number returned.
+        """Give back leases that the store assigns to this worker and this worker does not hold; returns their number.
 
         A lost reply leaves such a lease, and so does an end that a killed server has lost.
         """
@@ -264,7 +264,7 @@ class Leases:
         return lost
 
     def give_all_back(self, reason: str) -> int:
-        """Return all leases, without an attempt; the number returned. Never raises: leases expire anyway.
+        """Give back all leases, without an attempt; returns their number. Never raises: leases expire anyway.
 
         Leases whose return the store did not confirm count as `abandoned`.
         """

@@ -158,7 +158,7 @@ class Consumer:
         return 0.0 if found or self.source.is_busy else IDLE_SEC
 
     async def step(self) -> int:
-        """Process the next events; their number. 0: there are none, or another process consumes."""
+        """Process the next events; returns their number. 0: there are none, or another process consumes."""
         stored = await asyncio.to_thread(self.source.take)
         if stored:
             done = await self._target.deliver(stored)

@@ -51,7 +51,7 @@ class DeadLetterService:
     """Records a task that the frontier itself gave up (`GivenUp.record`), before its dead letter is delivered."""
 
     def deliver(self) -> int:
-        """Move the frontier's dead letters to the list that consumers read; the number moved.
+        """Move the frontier's dead letters to the list that consumers read; returns the number moved.
 
         One process at a time moves dead letters. Raises DiskUnavailable if a file's line cannot be written: its dead
         letter then waits.
@@ -104,7 +104,7 @@ class DeadLetterService:
         return Replayed(self._take_out(wanted, limit, again), refused)
 
     def drop(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> int:
-        """Remove the matching dead letters; the number removed."""
+        """Remove the matching dead letters; returns the number removed."""
         return self._take_out(wanted, limit, lambda found: [dead_letter.text for dead_letter in found])
 
     def _take_out(self, wanted: DeadLetterFilter, limit: int, take: Callable[[list[DeadLetter]], list[str]]) -> int:

@@ -123,7 +123,7 @@ class Imports:
         return ReadFeeds(specs, found.left_out)
 
     def import_now(self, feeds: ReadFeeds) -> tuple[list[str], list[Refused]]:
-        """Subscribe to the feeds of a list; their ids in the list's order, and the refused feeds."""
+        """Subscribe to the feeds of a list; returns their ids in the list's order, and the refused feeds."""
         ids: list[str] = []
         refused: list[Refused] = []
         for batch in _batches(feeds):

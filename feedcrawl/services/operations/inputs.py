@@ -77,7 +77,7 @@ class Inputs:
         self._seen: set[tuple[str, str]] = set()
 
     def recover(self) -> int:
-        """Enqueue the items that killed workers had taken; the number of items."""
+        """Enqueue the items that killed workers had taken; returns the number of items."""
         count = 0
         for left in self._client.scan_iter(match=keys.queues_taken(self._queue), count=1000):
             items = self._client.lrange(left, 0, -1)
@@ -88,7 +88,7 @@ class Inputs:
         return count
 
     def from_queue(self) -> int:
-        """Enqueue up to a batch of `crawler_queue`, as far as the frontier has room; the number of items."""
+        """Enqueue up to a batch of `crawler_queue`, as far as the frontier has room; returns the number of items."""
         waiting = self._client.llen(self._queue)
         if not waiting:
             return 0

@@ -76,7 +76,7 @@ class Sweeper:
             logger.warning("frontier_mended", extra={"holders_without_lease": unleased, "hosts_held_by_nobody": freed})
 
     def repair(self, suspects: Sequence[str]) -> int:
-        """Enqueue the given tasks that are still missing, due at once; the number enqueued.
+        """Enqueue the given tasks that are still missing, due at once; returns the number enqueued.
 
         To be called a moment after `pages` found them, so that a worker that was about to enqueue one has done so.
         """

@@ -50,7 +50,7 @@ class SiteRun:
             self._runs.count(self.source.name, 1)
 
     def follow(self, pages: Sequence[Task]) -> int:
-        """Enqueue the pages that are new in this run, up to the run's cap; the number enqueued."""
+        """Enqueue the pages that are new in this run, up to the run's cap; returns the number enqueued."""
         known = self._frontier.histories([page.id for page in pages])
         fresh = {page.id: page for page in pages if self._is_fresh(known.get(page.id))}
         if not fresh:

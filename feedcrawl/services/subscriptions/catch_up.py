@@ -28,7 +28,7 @@ SAMPLE, MANY = 200, 0.1
 
 
 def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int:
-    """Spread the feeds that are overdue by more than ten minutes, if there are many; the number of feeds moved.
+    """Spread the feeds that are overdue by more than ten minutes, if there are many; returns the number of feeds moved.
 
     All feeds are read only if a sample indicates an outage. Runs at most once in ten minutes; each run spreads the
     waiting feeds anew, so that feeds with more expected entries come first.

@@ -218,7 +218,7 @@ def subscribe(registry: Registry, frontier: Frontier, spec: SubscriptionSpec, no
 def subscribe_all(
     registry: Registry, frontier: Frontier, specs: Iterable[SubscriptionSpec], now: datetime
 ) -> tuple[list[str], list[Refused]]:
-    """Subscribe to each feed; the ids in order, and the refused feeds: a bad URL stops no other.
+    """Subscribe to each feed; returns the ids in order, and the refused feeds: a bad URL stops no other.
 
     After a kill between registering and enqueueing, the same call enqueues the missing poll tasks.
     """

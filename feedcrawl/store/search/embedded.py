@@ -1,4 +1,4 @@
-"""The embedded index: a folder with one complete file that answers, and for a time a newer one that is being built.
+"""The embedded index: a folder with one complete file that is searched, and for a time a newer one that is being built.
 
 `current` names the complete file. A new file takes its place by one rename, so that readers in any process have either
 the whole old index or the whole new one. One process writes, the one that holds the lock of the folder.
@@ -134,7 +134,7 @@ class EmbeddedIndex:
         return made
 
     def complete(self, built: IndexFile) -> None:
-        """Makes a built file the one that answers, and removes the others."""
+        """Makes a built file the one that is searched, and removes the others."""
         with map_disk_errors(self._folder):
             name = self._folder / "current.new"
             name.write_text(built.path.name, "ascii")
@@ -143,7 +143,10 @@ class EmbeddedIndex:
         self._drop(keep=self._number(built.path))
 
     def request_rebuild(self) -> None:
-        """Has the writer build the index again, whichever process that is; until then the present file answers."""
+        """Requests that the writer, in whichever process, builds the index again.
+
+        Until then the present file is searched.
+        """
         with map_disk_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             self._asked.touch()

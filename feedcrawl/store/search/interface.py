@@ -1,4 +1,4 @@
-"""What every search index can do."""
+"""The interface of every search index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search index on a server: an alias for the index that answers, whose name is the alias and a number."""
+"""A search index on a server: an alias for the index that is searched, whose name is the alias and a number."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class ServerIndex:
         return self._store(writes[:middle], index) + self._store(writes[middle:], index)
 
     def _refused(self, answer: Body) -> list[Refused]:
-        """The documents that the server refused for good; raises IndexUnavailable if it was too busy for one."""
+        """The documents that the server refused for good; raises IndexUnavailable if it was too busy for any."""
         refused: list[Refused] = []
         for item in answer["items"] if answer["errors"] else ():
             ((action, result),) = item.items()
@@ -152,7 +152,7 @@ class ServerIndex:
         return refused
 
     def forget(self, before: float, limit: int) -> int:
-        """Removes at most `limit` documents fetched before a Unix time; the number removed."""
+        """Removes at most `limit` documents fetched before a Unix time; returns the number removed."""
         params = {"max_docs": limit, "conflicts": "proceed", "refresh": "true"}
         with self._errors():
             found = self._client.delete_by_query(index=self._name, body=server.older(before), params=params)
@@ -161,7 +161,10 @@ class ServerIndex:
     # --- building ---
 
     def begin(self, *, answers: bool = False) -> str:
-        """The name of a new, empty index; `answers`: behind the alias, or not made at all."""
+        """Makes a new, empty index and returns its name.
+
+        `answers`: behind the alias, unless the alias exists already.
+        """
         with self._errors():
             numbers = [int(each.rpartition("-")[2]) for each in self._indexes()]
             name = f"{self._name}-{max(numbers, default=0) + 1:06}"
@@ -169,7 +172,7 @@ class ServerIndex:
         return name
 
     def complete(self, built: str) -> None:
-        """Makes a built index the one that answers, and removes the others."""
+        """Makes a built index the one that is searched, and removes the others."""
         with self._errors():
             self._client.indices.refresh(index=built)
             self._switch(built)
@@ -183,7 +186,7 @@ class ServerIndex:
                     self._client.indices.delete(index=each)
 
     def _switch(self, built: str) -> None:
-        """In one step, as the servers do all actions of a request at once."""
+        """Sends all actions in one request, which the servers execute in one step."""
         old = [{"remove": {"index": each, "alias": self._name}} for each, aliases in self._indexes().items() if aliases]
         self._client.indices.update_aliases(body={"actions": [*old, {"add": {"index": built, "alias": self._name}}]})
 

@@ -117,9 +117,7 @@ class IndexFile:
             writer.execute("COMMIT")
 
     def apply(self, changes: Changes, notes: dict[str, str]) -> None:
-        """Stores and removes documents and sets notes, in one transaction. A document that is stored as it is already
-        changes nothing.
-        """
+        """Stores and removes documents and sets notes, in one transaction; an unchanged document changes nothing."""
         with self._errors():
             writer = self._opened()
             writer.execute("BEGIN IMMEDIATE")
@@ -135,7 +133,7 @@ class IndexFile:
             writer.execute("COMMIT")
 
     def forget(self, before: float, limit: int) -> int:
-        """Removes at most `limit` documents fetched before a Unix time, in one transaction; the number removed."""
+        """Removes at most `limit` documents fetched before a Unix time in a transaction; returns the number removed."""
         query = "SELECT uid FROM documents WHERE at_ms < ? ORDER BY id LIMIT ?"
         with self._errors():
             uids = [uid.hex() for (uid,) in self._opened().execute(query, (round(before * 1000), limit))]
@@ -150,7 +148,7 @@ class IndexFile:
             return None if found is None else str(found[0])
 
     def shrink(self) -> None:
-        """Merges the parts of the words' table, so that searches and the file are smallest."""
+        """Merges the parts of the words' table, which makes searches fastest and the file smallest."""
         with self._errors():
             self._opened().execute("INSERT INTO words(words) VALUES ('optimize')")
             self._opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -261,7 +259,7 @@ class IndexFile:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turns SQLite's errors into IndexUnavailable; an error of our own statements stays what it is."""
+        """Turns SQLite's errors into IndexUnavailable; an error in our own statements is raised unchanged."""
         try:
             yield
         except sqlite3.Error as error:
@@ -295,8 +293,9 @@ def _matching(reader: sqlite3.Connection, query: Query, filters: Filters, *, lim
 
 
 def _begun(reader: sqlite3.Connection, query: Query, filters: Filters, wanted: int) -> list[RawContentRecord] | None:
-    """The matches of a query with short beginnings of words, read from the documents that match all of its other terms;
-    None if the index is to tell: in a small index, without such beginnings, and where few documents have them.
+    """The matches of a query with short beginnings of words, read from the documents that match its other terms.
+
+    None if the index must be searched instead: it is small, no beginning is short, or few documents have them.
     """
     rest = without_short(query)
     if (
@@ -332,7 +331,7 @@ def _is_small(articles: int, cost: int) -> bool:
 
 
 def _costs(reader: sqlite3.Connection, counted: tuple[Part, ...]) -> Iterator[tuple[Part, float]]:
-    """Words that are read to count the documents of each part: if they may be many, as the last documents show it.
+    """The number of words to read for counting the documents of each part, if that may be many by the last documents.
 
     bm25 counts the documents of each part of an expression, which takes most of the time of a search for common words.
     """
@@ -352,7 +351,7 @@ def _ids(reader: sqlite3.Connection, query: str, values: dict[str, str | int]) -
 
 
 def _ranked(reader: sqlite3.Connection, found: list[int], wanted: str, *, limit: int, offset: int) -> list[int]:
-    """Those documents of `found`, the last stored first, that are best by bm25 of an expression."""
+    """The best of the documents `found` (the last stored first) by bm25 of an expression."""
     if not found:
         return []
     values: dict[str, str | int] = {
