@@ -59,6 +59,7 @@ class WithWork(ScrapyCommand):
             say(self.name, missing(error, self.extra))
             raise SystemExit(UNUSABLE) from error
         finally:
+            gc.freeze()  # modules live until the process ends; taking them apart then costs a sixth of a short command
             gc.enable()
 
     def add_options(self, parser: ArgumentParser) -> None:

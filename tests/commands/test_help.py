@@ -63,6 +63,12 @@ def test_an_interrupt_during_imports_ends_the_process_without_a_traceback(tmp_pa
     assert (ran.returncode, ran.stderr) == (-signal.SIGINT, b"")
 
 
+def test_the_end_of_a_command_takes_no_module_apart() -> None:
+    code = "import gc; from feedcrawl.commands.feeds import Command; Command().work; print(gc.get_freeze_count() > 0)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert ran.stdout == "True\n"
+
+
 def test_the_list_of_commands_imports_no_console() -> None:
     code = (
         f"import sys; [__import__(f'feedcrawl.commands.{{each}}') for each in {list(MODULES)}];"
