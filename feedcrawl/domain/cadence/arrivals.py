@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.timetable import MIN_ARRIVALS, find_period
 from feedcrawl.domain.cadence.values import SCALES, SMALLEST_WINDOW, Arrivals
-from feedcrawl.domain.cadence.week import DAY, FACTOR, HOUR, PART, PART_0, WEEK, Week, after, hour_factor, mean_factor
+from feedcrawl.domain.cadence.week import DAY, DAYS, HOUR, HOURS, PART, WEEK, Week, after, factors_of, mean_factor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals
         entries += bool(before or starts)
     at = max(now.timestamp(), known.at)
     keeps = [math.exp((known.at - at) / scale) for scale in SCALES]
-    recent = (*known.recent, *starts)[-RECENT:]
+    recent = (*known.recent, *starts)[-RECENT:] if starts else known.recent
     return Arrivals(
         at,
         faded(known.counts, keeps, starts, at),
@@ -128,21 +128,22 @@ def hourly(known: Arrivals, due: list[float]) -> Iterator[tuple[float, float]]:
 
     `due` are the `rates`; the excess rate of a shorter scale fades with that scale's time constant.
     """
-    time, length = known.at, HOUR - known.at % HOUR
-    first, second, third = due[1] - due[0], due[2] - due[1], due[3] - due[2]
+    hours, days, _ = factors_of(known.week.shape)
+    hour = int(known.at // HOUR)
+    length, end = HOUR * (hour + 1) - known.at, (known.at + WEEK) / HOUR
+    long, first, second, third = due[0], due[1] - due[0], due[2] - due[1], due[3] - due[2]
     fade_1, fade_2, fade_3 = FADING
-    while time < known.at + WEEK:
-        yield length, (due[0] + first + second + third) * hour_factor(known.week.shape, time)
-        time += length
+    while hour < end:
+        yield length, (long + first + second + third) * (hours[hour % HOURS] * days[hour // HOURS % DAYS])
+        hour += 1
         length = HOUR
         first, second, third = first * fade_1, second * fade_2, third * fade_3
 
 
 def expected_by(known: Arrivals, due: list[float], step: float, count: int) -> list[float]:
     """Arrivals expected from `known.at` until 0, 1, … `count` steps of `step` seconds later; within a week."""
-    factors = [FACTOR[digit] for digit in known.week.shape[PART_0:]]
-    shares = [0.0, *accumulate(factors)]
-    factors.append(0.0)
+    parts = factors_of(known.week.shape).parts
+    shares, factors = list(accumulate(parts, initial=0.0)), [*parts, 0.0]
     even = HOUR / shares[-1]
     hours = hourly(known, due)
     length, flow = next(hours)
@@ -159,6 +160,12 @@ def expected_by(known: Arrivals, due: list[float], step: float, count: int) -> l
         part = int(place)
         found.append(before + flow * even * (shares[part] + (place - part) * factors[part]))
     return found
+
+
+def peak(known: Arrivals, due: list[float]) -> float:
+    """An upper bound of the arrivals per second of `hourly`."""
+    factors = factors_of(known.week.shape)
+    return max(due) * max(max(factors.hours) * max(factors.days), 1.0)
 
 
 def lull(known: Arrivals) -> float:

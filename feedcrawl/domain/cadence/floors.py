@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
 from feedcrawl.domain.cadence.values import DAY_SEC, MIN_UPDATE_PERIOD_SEC, Candidate
@@ -12,6 +12,8 @@ from feedcrawl.domain.publisher_hints import PublisherHints
 if TYPE_CHECKING:
     from feedcrawl.domain.cadence.values import Observation, PollState
 
+_NONE: Final = PublisherHints()
+
 
 def with_hints(state: PollState, seen: Observation) -> PollState:
     """The state with the hints of a successful poll, which also resets the count of consecutive errors.
@@ -19,8 +21,10 @@ def with_hints(state: PollState, seen: Observation) -> PollState:
     A poll without a parsed document (304, equal body) keeps the hints of the last document unless it brings new ones. A
     304 without Cache-Control keeps the stored freshness (RFC 9111, 3.2 and 4.3.4); every other response replaces it.
     """
-    read = bool(seen.new_entries or seen.known_entries) or seen.hints != PublisherHints()
+    read = bool(seen.new_entries or seen.known_entries) or seen.hints != _NONE
     fresh = seen.status != 304 or seen.max_age_sec is not None
+    if not read and not fresh and not state.errors:
+        return state
     return replace(
         state,
         errors=0,

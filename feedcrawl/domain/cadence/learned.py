@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from feedcrawl.domain.cadence.arrivals import batch_size, dates, expected_by, hourly, learn, lull, rates
+from feedcrawl.domain.cadence.arrivals import batch_size, dates, expected_by, hourly, learn, lull, peak, rates
 from feedcrawl.domain.cadence.baseline import step
 from feedcrawl.domain.cadence.plan import first_poll
 from feedcrawl.domain.cadence.timetable import Timetable, fitted, has_lapsed, next_slot
@@ -169,6 +169,8 @@ def filled(known: Arrivals, due: list[float], room: float, within_sec: float) ->
 
     Hours that are usually quiet count like the mean hour: a burst may come at any time.
     """
+    if peak(known, due) * within_sec < room:
+        return ()
     passed = 0.0
     for length, flow in hourly(known, due):
         rate = max(flow, due[0])

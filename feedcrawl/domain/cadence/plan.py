@@ -5,7 +5,6 @@ A plan costs its polls, plus the delay of each expected arrival until the poll t
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,14 +21,14 @@ def first_poll(moments: Sequence[float], weights: Sequence[float], price: float)
     gaps = [0.0, *[later - earlier for earlier, later in pairwise(moments)]]
     costs, poll_at = [0.0] * (len(moments) + 1), len(moments) - 1
     for first in range(len(moments) - 1, -1, -1):
-        best, cost, waiting = math.inf, price, 0.0
-        for last in range(first, poll_at + 1):  # a plan that begins earlier does not poll later
+        best, at, cost, waiting = price + costs[first + 1], first, price, weights[first]
+        for last in range(first + 1, poll_at + 1):  # a plan that begins earlier does not poll later
             cost += waiting * gaps[last]
             if cost > best:
                 break
             total = cost + costs[last + 1]
             if total < best:
-                best, poll_at = total, last
+                best, at = total, last
             waiting += weights[last]
-        costs[first] = best
+        costs[first], poll_at = best, at
     return poll_at

@@ -19,6 +19,8 @@ def after_skip_window(at: datetime, hints: PublisherHints) -> datetime:
 
     A list of all hours or of all days is ignored, as are values that are no hour and no day.
     """
+    if not hints.skip_hours and not hints.skip_days:
+        return at
     hours, days = hints.skip_hours.intersection(HOURS), hints.skip_days.intersection(DAYS)
     skip_hours = hours if len(hours) < len(HOURS) else frozenset[int]()
     skip_days = days if len(days) < len(DAYS) else frozenset[str]()

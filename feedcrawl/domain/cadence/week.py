@@ -10,7 +10,8 @@ from __future__ import annotations
 import string
 from bisect import bisect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,9 +152,19 @@ def shrunk(counts: list[float], expected: list[float], prior: Sequence[float], s
     return [(count + strength * before) / (due + strength) for count, due, before in rows]
 
 
-def hour_factor(shape: str, time: float) -> float:
-    """The profile's factor of the hour that holds this Unix time."""
-    return FACTOR[shape[int(time // HOUR) % HOURS]] * FACTOR[shape[DAY_0 + int(time // DAY) % DAYS]]
+class Factors(NamedTuple):
+    """The factors of a profile: of the hours of the day, of the days of the week, and of the parts of an hour."""
+
+    hours: list[float]
+    days: list[float]
+    parts: list[float]
+
+
+@lru_cache(maxsize=1024)  # one decision needs them five times
+def factors_of(shape: str) -> Factors:
+    """The factors that the digits of a profile stand for."""
+    found = list(map(FACTOR.__getitem__, shape))
+    return Factors(found[:DAY_0], found[DAY_0:PART_0], found[PART_0:])
 
 
 def mean_factor(shape: str, start: float, end: float) -> float:
@@ -161,16 +172,16 @@ def mean_factor(shape: str, start: float, end: float) -> float:
     if end <= start:
         return 1.0
     whole, rest = divmod(end - start, WEEK)
-    hours, days = [FACTOR[digit] for digit in shape[:DAY_0]], [FACTOR[digit] for digit in shape[DAY_0:PART_0]]
-    begin = start % WEEK
-    total = whole * WEEK - weighted(hours, days, begin) + weighted(hours, days, min(begin + rest, WEEK))
+    factors, begin = factors_of(shape), start % WEEK
+    total = whole * WEEK - weighted(factors, begin) + weighted(factors, min(begin + rest, WEEK))
     if begin + rest > WEEK:
-        total += weighted(hours, days, begin + rest - WEEK)
+        total += weighted(factors, begin + rest - WEEK)
     return total / (end - start)
 
 
-def weighted(hours: Sequence[float], days: Sequence[float], end: float) -> float:
+def weighted(factors: Factors, end: float) -> float:
     """Seconds from the begin of a week to `end` (at most WEEK), each weighted by the factors of its hour and day."""
+    hours, days = factors.hours, factors.days
     day, time = divmod(end, DAY)
     hour, seconds = divmod(time, HOUR)
     whole_days = HOUR * sum(hours) * sum(days[: int(day)])
