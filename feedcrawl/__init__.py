@@ -17,4 +17,4 @@ __version__ = "0.1.0"
 __all__ = ["extract", "parse"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"library": ("extract", "parse")})
+    __getattr__ = imported_later(__name__)

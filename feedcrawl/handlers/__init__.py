@@ -39,19 +39,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "archive": ("ArchiveTasks",),
-            "article": ("ArticleTasks",),
-            "discovery": ("unfold",),
-            "feed": ("FeedTasks",),
-            "file": ("FileTasks",),
-            "gap": ("GapTasks",),
-            "listing": ("ListingTasks",),
-            "lists": ("BATCH", "Lists", "log_refused"),
-            "site_search": ("SearchTasks",),
-            "sitemap": ("SitemapTasks",),
-            "websub": ("HubTasks",),
-        },
-    )
+    __getattr__ = imported_later(__name__)

@@ -15,9 +15,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "routes": ("Routes", "of"),
-        },
-    )
+    __getattr__ = imported_later(__name__)

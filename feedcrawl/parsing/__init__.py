@@ -22,4 +22,4 @@ if TYPE_CHECKING:
 __all__ = ["Done", "Failed", "ParserPool"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"answers": ("Done", "Failed"), "pool": ("ParserPool",)})
+    __getattr__ = imported_later(__name__)

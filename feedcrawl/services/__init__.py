@@ -78,38 +78,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "archive.replay": ("Replay", "ReplayStores"),
-            "articles.catalogue": ("Catalogue",),
-            "articles.collections": ("CollectionService",),
-            "articles.files": ("FileService",),
-            "articles.media": ("MediaService",),
-            "articles.merges": ("Merges",),
-            "articles.merging": ("Merging", "MergingPolicy"),
-            "articles.repeats": ("Repeats",),
-            "articles.submissions": ("Submissions",),
-            "articles.unfetched": ("Unfetched",),
-            "frontier.leases": ("Leases",),
-            "operations.consumer": ("Consumer",),
-            "operations.dead_letters": ("DeadLetterService",),
-            "operations.fleet": ("FleetStores",),
-            "operations.given_up": ("GivenUp",),
-            "operations.imports": ("Imports",),
-            "operations.inputs": ("queue_task",),
-            "operations.overview": ("Dashboard",),
-            "operations.readiness": ("Readiness",),
-            "operations.snapshots": ("Snapshots",),
-            "operations.sweeper": ("Sweeper",),
-            "push.publishing": ("Publisher",),
-            "push.websub": ("WebSub",),
-            "search.documents": ("Documents",),
-            "search.embedded": ("EmbeddedIndexStores", "indexer"),
-            "search.searching": ("Search",),
-            "search.server": ("ServerIndexStores",),
-            "sites.searching": ("SourceStores",),
-            "sites.sources": ("SourceBook",),
-            "subscriptions.tempo": ("Tempo",),
-        },
-    )
+    __getattr__ = imported_later(__name__)

@@ -74,35 +74,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "articles.collections": ("Collections",),
-            "articles.files": ("FILES_FOLDER", "FileContents", "Files"),
-            "articles.media": ("MediaRecords",),
-            "articles.records": ("Articles", "Lifetimes"),
-            "articles.stories": ("Stories",),
-            "disk.ndjson": ("NdjsonFile",),
-            "frontier.dead_letters": ("DeadLetters",),
-            "frontier.hosts": ("Hosts",),
-            "frontier.interface": ("Frontier",),
-            "frontier.queue": ("Shard",),
-            "frontier.scripts": ("FrontierPolicy", "ScopePace"),
-            "frontier.shards": ("Shards",),
-            "operations.cached_responses": ("CachedResponses",),
-            "operations.import_jobs": ("ImportJobs",),
-            "operations.series": ("Series",),
-            "operations.streams": ("Events",),
-            "operations.tokens": ("Tokens",),
-            "push.websub": ("HubSubscriptions",),
-            "search.embedded": ("INDEX_FOLDER", "EmbeddedIndex"),
-            "search.interface": ("SearchIndex",),
-            "search.server": ("ServerIndex",),
-            "sites.site_runs": ("SiteRuns",),
-            "sites.site_searches": ("SiteSearches",),
-            "sites.sitemaps": ("Sitemaps",),
-            "sites.sources": ("StoredSources",),
-            "subscriptions.entries": ("Entries",),
-            "subscriptions.registry": ("Registry",),
-        },
-    )
+    __getattr__ = imported_later(__name__)

@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 __all__ = ["Wiring", "of"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"process": ("Wiring", "of")})
+    __getattr__ = imported_later(__name__)

@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 __all__ = ["differences"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"versions": ("differences",)})
+    __getattr__ = imported_later(__name__)

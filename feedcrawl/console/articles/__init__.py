@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 __all__ = ["of_article"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"explanations": ("of_article",)})
+    __getattr__ = imported_later(__name__)

@@ -26,11 +26,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "decision": ("at_least", "fixed", "next_poll", "once_answered"),
-            "state": ("from_json", "to_json"),
-            "values": ("CadencePolicy", "Candidate", "Decision", "Observation", "PollState"),
-        },
-    )
+    __getattr__ = imported_later(__name__)

@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 __all__ = ["COMMON_PATHS", "MAX_LINKS", "feed_like_links", "find_feeds", "page_links"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"links": tuple(__all__)})
+    __getattr__ = imported_later(__name__)

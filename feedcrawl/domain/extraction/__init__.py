@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 __all__ = ["PageReading", "extract", "read_article"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"ladder": ("extract",), "reading": ("PageReading", "read_article")})
+    __getattr__ = imported_later(__name__)

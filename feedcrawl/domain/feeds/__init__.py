@@ -29,4 +29,4 @@ if TYPE_CHECKING:
 __all__ = ["parse"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"formats.document": ("parse",)})
+    __getattr__ = imported_later(__name__)

@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 __all__ = ["COMMON_PATHS", "MAX_SITEMAPS", "MAX_URLS", "parse"]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(__name__, {"documents": ("COMMON_PATHS", "MAX_SITEMAPS", "MAX_URLS", "parse")})
+    __getattr__ = imported_later(__name__)

@@ -21,11 +21,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "crawling": ("pages_left", "site_task"),
-            "sources": ("the_source",),
-            "watching": ("settle_settings", "watch", "sitemaps_from"),
-        },
-    )
+    __getattr__ = imported_later(__name__)

@@ -37,20 +37,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # with `__getattr__`, a type checker would accept any name of the package
-    __getattr__ = imported_later(
-        __name__,
-        {
-            "discovery": ("is_nowhere",),
-            "finding": ("batches", "each", "url_key", "url_keys"),
-            "registering": (
-                "missing_file",
-                "poll_now",
-                "read_specs",
-                "resting",
-                "split_names",
-                "unsubscribe",
-                "want_archives",
-                "with_archives",
-            ),
-        },
-    )
+    __getattr__ = imported_later(__name__)
