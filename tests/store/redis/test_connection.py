@@ -7,6 +7,7 @@ import pytest
 import redis
 from ports import free_port
 from redis import exceptions
+from redis.connection import Encoder, PythonRespSerializer
 
 from feedcrawl.store.redis import connection as module
 from feedcrawl.store.redis.connection import check_server, connect, get_each, in_order, is_cluster, newest_of
@@ -80,6 +81,29 @@ def test_every_command_has_a_timeout(server, tmp_path):
         with pytest.raises(StoreUnavailable) as unavailable:
             connection.client.blpop("nothing", timeout=0)
         assert unavailable.value.code == "timeout"
+
+
+COMMANDS = [
+    ("SET", "key", "text"),
+    ("XADD", "events", "*", "title", "Überschrift", "size", 3, "at", 1.5),
+    ("CONFIG GET", "maxmemory"),
+    ("SET", "page", b"\xff\x00", "note", "\udcff"),
+    ("ZADD", "set", float("inf"), "x" * 20_000, 1e20, ""),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_commands_are_encoded_as_by_redis_py(words):
+    encode = Encoder("utf-8", "surrogateescape", decode_responses=True).encode
+    expected = b"".join(PythonRespSerializer(6000, encode).pack(*words))
+    assert b"".join(module._Packer(encode).pack(*words)) == expected
+
+
+def test_a_value_that_is_no_text_and_no_number_is_refused(tmp_path):
+    with open_(None, tmp_path) as connection:
+        for value in (None, True, ["a"]):
+            with pytest.raises(exceptions.DataError):
+                connection.client.set("key", value)
 
 
 def test_other_parameters_reach_the_embedded_server(tmp_path):
