@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from hashlib import sha1, sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
@@ -28,6 +28,10 @@ _AMBIGUOUS = re.compile(r"https?:(?!//[^/\\])|(?:https?:)?//[^/?#]*\\|///|/?\\",
 _WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
 _FEED_SCHEME = re.compile(r"\s*(feeds?|pcast|itpc):(?://)?", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+# A serialized http(s) URL, in which a user, a password, a host and a path have no delimiters of their own any more.
+_HREF = re.compile(
+    r"(https?:)//(?:([^:@/?#]*)(?::([^@/?#]*))?@)?(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?([^?#]*)(?:\?([^#]*))?(?:#.*)?"
+)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -46,10 +50,10 @@ def canonicalize(url: str, *, base: str | None = None, keep_trailing_slash: bool
 @lru_cache(maxsize=1024)
 def _canonical(url: str, base: str | None, keep_trailing_slash: bool) -> str:  # noqa: FBT001 - a key of the cache
     parsed = _parse(url, base)
-    path = SESSION_PARAMETER.sub("", _normal_escapes(parsed.pathname))
+    path = SESSION_PARAMETER.sub("", _normal_escapes(parsed.path))
     if not keep_trailing_slash:
         path = path.rstrip("/") or "/"
-    query = _canonical_query(parsed.search.removeprefix("?"), parsed.hostname)
+    query = _canonical_query(parsed.query, parsed.host)
     return _capped(f"{parsed.protocol}//{_bare_host(parsed)}{path}{'?' if query else ''}{query}")
 
 
@@ -63,12 +67,11 @@ def resolve(url: str, base: str | None = None) -> str:
     if _CONTROL.search(text) or _AMBIGUOUS.match(text):
         raise InvalidUrl("url_ambiguous", f"{text[:80]!r} is read as different hosts by different parsers")
     parsed = _parse(text, base)
-    if parsed.username or parsed.password:
+    if parsed.user or parsed.password:
         raise InvalidUrl("url_userinfo", "credentials do not belong into a URL")
     if parsed.port == "0":
         raise InvalidUrl("url_port", "port 0 cannot be dialled")
-    parsed.hash = ""
-    return _capped(parsed.href.removesuffix("#"))
+    return _capped(parsed.href)
 
 
 def without_feed_scheme(url: str) -> str:
@@ -88,7 +91,7 @@ def without_feed_scheme(url: str) -> str:
 
 def split_userinfo(url: str) -> tuple[str, str, str]:
     """A URL without its user info, and the user and the password, percent-encoded; both empty if there is none."""
-    parsed = _parse(url)
+    parsed = _web_url(url)
     user, password = parsed.username, parsed.password
     parsed.username = parsed.password = ""
     return parsed.href, user, password
@@ -115,12 +118,12 @@ def url_hash(url: str, *, keep_trailing_slash: bool = False) -> str:
 
 def hostname(url: str) -> str:
     """Lower-case host of a URL, in ASCII, without port and final dot; IPv6 literals without brackets."""
-    return _without_root_dot(_parse(url).hostname).strip("[]")
+    return _without_root_dot(_parse(url.strip()).host).strip("[]")
 
 
 def origin(url: str) -> str:
     """`scheme://host[:port]`, the unit to which robots.txt and connections belong (RFC 6454, RFC 9309 section 2.3)."""
-    parsed = _parse(url)
+    parsed = _parse(url.strip())
     return f"{parsed.protocol}//{_bare_host(parsed)}"
 
 
@@ -157,8 +160,31 @@ def same_site(left: str, right: str) -> bool:
     return registered_domain(hostname(left)) == registered_domain(hostname(right))
 
 
-def _parse(url: str, base: str | None = None) -> ada_url.URL:
-    """The parsed URL for all functions of this module; InvalidUrl unless it is http(s) with a host."""
+class _Parsed(NamedTuple):
+    """The parts of a serialized URL; `href` is the whole without its fragment, `query` is without question mark."""
+
+    href: str
+    protocol: str
+    user: str
+    password: str
+    host: str
+    port: str
+    path: str
+    query: str
+
+
+# Each function of this module parses an entry's link once within one poll. Longer texts are refused, and so not kept.
+@lru_cache(maxsize=1024)
+def _parse(url: str, base: str | None = None) -> _Parsed:
+    """The parts of a URL without white space around it; InvalidUrl unless it is http(s) with a host."""
+    href = _web_url(url, base).href
+    found = _HREF.fullmatch(href)
+    assert found is not None, href
+    return _Parsed(href.partition("#")[0], *found.groups(""))
+
+
+def _web_url(url: str, base: str | None = None) -> ada_url.URL:
+    """The parsed URL; InvalidUrl unless it is http(s) with a host."""
     text = _scalar_values(_capped(url.strip()))
     try:
         parsed = ada_url.URL(text, base=base) if base else ada_url.URL(text)
@@ -166,8 +192,9 @@ def _parse(url: str, base: str | None = None) -> ada_url.URL:
         raise InvalidUrl("url_malformed", f"{text[:80]!r} is no absolute URL") from error
     if parsed.protocol not in {"http:", "https:"}:
         raise InvalidUrl("url_scheme", f"{parsed.protocol} is not http: or https:")
-    if not all(map(_is_label, parsed.hostname.split("."))):
-        raise InvalidUrl("url_host", f"{parsed.hostname[:80]!r} has an invalid international label")
+    host = parsed.hostname
+    if "xn--" in host and not all(map(_is_label, host.split("."))):
+        raise InvalidUrl("url_host", f"{host[:80]!r} has an invalid international label")
     return parsed
 
 
@@ -194,9 +221,9 @@ def _scalar_values(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _bare_host(parsed: ada_url.URL) -> str:
+def _bare_host(parsed: _Parsed) -> str:
     port = f":{parsed.port}" if parsed.port else ""
-    return f"{_without_root_dot(parsed.hostname)}{port}"
+    return f"{_without_root_dot(parsed.host)}{port}"
 
 
 def _without_root_dot(host: str) -> str:

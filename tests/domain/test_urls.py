@@ -150,6 +150,10 @@ def test_uid_and_hash():
         ("http://www.news.example/", "www.news.example", "http://www.news.example", "news.example"),
         ("http://github.io/", "github.io", "http://github.io", "github.io"),
         ("http://localhost/", "localhost", "http://localhost", "localhost"),
+        ("http://ann@b.test:99/x", "b.test", "http://b.test:99", "b.test"),
+        ("http://a:b@c:d@e.test/@f.test:80?g@h:1#//i.test:2", "e.test", "http://e.test", "e.test"),
+        (" http://:pw@a.test?b:1/ ", "a.test", "http://a.test", "a.test"),
+        ("http://a.test#b@c.test:3/", "a.test", "http://a.test", "a.test"),
     ],
 )
 def test_parts(url, host, origin, domain):
