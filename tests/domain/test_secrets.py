@@ -20,6 +20,8 @@ from feedcrawl.domain.secrets import record_without_secrets, without_secrets
         ("http://a.test:8080/@ann/feed?x=1", "http://a.test:8080/@ann/feed?x=1"),
         ("http://[2001:db8::1]:80/@x", "http://[2001:db8::1]:80/@x"),
         ("http://[2001:db8::1]/x", "http://[2001:db8::1]/x"),
+        ("feed:http://a.test:8080/x?page=2", "feed:http://a.test:8080/x?page=2"),
+        ("feed:http://a.test/x: 12:30", "feed:http://a.test/x: 12:30"),
         # user info
         ("http://ann:pw@a.test/", "http://ann:***@a.test/"),
         ("http://ann:@a.test/", "http://ann:***@a.test/"),
@@ -52,6 +54,7 @@ from feedcrawl.domain.secrets import record_without_secrets, without_secrets
         ("http://a.test/x;jsessionid=1", "http://a.test/x;jsessionid=***"),
         ("http://a.test/#access_token=1&state=2", "http://a.test/#access_token=***&state=2"),
         ("http://a.test/?token=", "http://a.test/?token="),
+        ("http://a.test/?TO\u212aEN=1&\u017fid=2", "http://a.test/?TO\u212aEN=***&\u017fid=***"),  # fold to k and s
         ("http://a.test/?secret[0]=1&compass=2", "http://a.test/?secret[0]=***&compass=2"),
         ("a &amp;token=x&amp;y=1", "a &amp;token=***&amp;y=1"),
         ("http://a.test/?u=http%3A%2F%2Fb.test%3Ftoken%3Dx%26c%3D1", "http://a.test/?u=http%3A%2F%2Fb.test%3Ftoken%3D***%26c%3D1"),
