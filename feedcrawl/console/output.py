@@ -24,7 +24,7 @@ UNUSABLE: Final = 2
 def printable(value: object) -> str:
     """Text for a terminal or a pipe, without secrets of URLs, line breaks and control characters."""
     text = "" if value is None else without_secrets(str(value))
-    return "".join(each if each.isprintable() else " " for each in text)
+    return text if text.isprintable() else "".join(each if each.isprintable() else " " for each in text)
 
 
 def write(*lines: str) -> None:

@@ -48,7 +48,7 @@ def _is_meant(feed: Feed, opts: Namespace) -> bool:
 def write_feeds(feeds: Sequence[FeedRecord], columns: str | None) -> None:
     """Writes a table of feeds with the given columns, else with those for which a terminal has room."""
     names = _columns(columns)
-    rows = [[_cells(feed)[name] for name in names] for feed in feeds]
+    rows = [[cells[name] for name in names] for cells in map(_cells, feeds)]
     write_table(names, rows, cut=[name for name in names if name in _CUT])
 
 
@@ -84,7 +84,7 @@ def write_sitemaps(sitemaps: Iterable[SitemapPublicRecord]) -> None:
     """Writes a table of sitemaps."""
     is_piped = terminal_width(sys.stdout) is None
     names = [name for name in _SITEMAP_COLUMNS if is_piped or name not in ("source", "errors")]
-    rows = [[_sitemap_cells(each)[name] for name in names] for each in sitemaps]
+    rows = [[cells[name] for name in names] for cells in map(_sitemap_cells, sitemaps)]
     write_table(names, rows, cut=[name for name in names if name in _CUT])
 
 

@@ -69,7 +69,9 @@ class Trust:
 
 def trust_from(record: Mapping[str, object] | None) -> Trust:
     """The trust from a record that `to_record` of this or another version wrote."""
-    known = known_fields(Trust, record or {})
+    if not record:
+        return Trust()
+    known = known_fields(Trust, record)
     return Trust(**known | ({"old": tuple(known["old"])} if "old" in known else {}))
 
 
