@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - read at run time, as the type of a setting
 
-from feedcrawl.domain.operations.settings import setting
-
-DAY_SEC = 86_400
+from feedcrawl.domain.operations.settings import DAY_SEC, setting
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - read at run time, as the type of a setting
 
-from feedcrawl.domain.operations.settings import setting
+from feedcrawl.domain.operations.settings import DAY_SEC, setting
 
-DAY_SEC = 86_400
 KAFKA_SECURITY = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 

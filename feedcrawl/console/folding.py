@@ -12,8 +12,8 @@ from feedcrawl.domain.operations.display import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOOK: Final = re.compile(r"\x1b\[\d*m")
-"""A sequence that makes text bold, and takes no place."""
+_STYLE: Final = re.compile(r"\x1b\[\d*m")
+"""A control sequence that sets the style of the text after it (ECMA-48, SGR), and takes no column."""
 _ADDRESS: Final = re.compile(r"\w+://")
 _COLUMN: Final = re.compile(r".*\S {2,}(?=\S)")
 _INDENT: Final = 2
@@ -41,7 +41,7 @@ def folded(line: str, width: int) -> Iterator[str]:
 
 
 def _size(text: str) -> int:
-    return columns_of(_LOOK.sub("", text))
+    return columns_of(_STYLE.sub("", text))
 
 
 def columns_of(text: str) -> int:

@@ -8,7 +8,6 @@ other spiders are exported as Scrapy does.
 from __future__ import annotations
 
 import base64
-import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from itemadapter import ItemAdapter
 from scrapy import exporters
 
 from feedcrawl.domain.dates import rfc3339
+from feedcrawl.domain.markup import NOT_XML
 from feedcrawl.domain.operations.tables import csv_cell
 from feedcrawl.items import Article, FeedPoll
 
@@ -41,7 +41,6 @@ _ENTRY: Final = (
     "enclosures", "published", "updated", "first_seen", "last_seen", "seen_count", "content_hash", "article_uid",
     "link", "published_raw", "language", "image", "raw_refs", "raw", "revision", "files", "type",
 )  # fmt: skip
-_CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def records(item: object) -> Iterator[JsonObject]:
@@ -145,7 +144,7 @@ def columns() -> list[str]:
 
 def _for_xml(value: Json) -> Json:
     if isinstance(value, str):
-        return _CONTROL.sub("\ufffd", value)
+        return NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):
         return {name: _for_xml(each) for name, each in value.items()}
     if isinstance(value, list):

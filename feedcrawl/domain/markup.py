@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from itertools import dropwhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 from lxml import html as lxml_html
@@ -25,6 +25,9 @@ MATH_TAGS = frozenset({
     "mtext", "mtr", "munder", "munderover", "none",
 })  # fmt: skip
 """The elements of presentation MathML (https://www.w3.org/TR/mathml-core/)."""
+
+NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that no XML document may contain (XML 1.0 section 2.2)."""
 
 _OF_HEAD = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}

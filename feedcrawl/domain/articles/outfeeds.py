@@ -14,6 +14,7 @@ from urllib.parse import quote
 from lxml import etree
 
 from feedcrawl.domain.dates import moment, rfc3339
+from feedcrawl.domain.markup import NOT_XML
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,6 @@ ATOM_TYPE: Final = "application/atom+xml; charset=utf-8"
 JSON_TYPE: Final = "application/feed+json; charset=utf-8"
 _ATOM: Final = "http://www.w3.org/2005/Atom"
 _XML: Final = "{http://www.w3.org/XML/1998/namespace}"
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _SAFE: Final = "%/:?#[]@!$&'()*+,;=~"
 _NOBODY: Final = "unknown"
@@ -171,4 +171,4 @@ def iri(url: str) -> str:
 
 
 def _sound(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+    return NOT_XML.sub("\ufffd", text)

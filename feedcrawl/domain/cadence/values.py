@@ -11,7 +11,7 @@ from feedcrawl.domain.publisher_hints import PublisherHints
 if TYPE_CHECKING:
     from datetime import datetime
 
-DAY_SEC = 86_400.0
+DAY_SEC = DAY
 MIN_UPDATE_PERIOD_SEC = 600.0
 SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
 SMALLEST_WINDOW = 10

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.http.conditional import Validators
-from feedcrawl.domain.http.hints import http_date
+from feedcrawl.domain.http.hints import DAY_SEC, http_date
 from feedcrawl.domain.json_values import known_fields
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Fault = Literal["constant", "restless", "future", "deaf"]
 Kind = Literal["plain", "conditional", "probe", "test"]
 
-DAY_SEC: Final = 86_400.0
 MIN_UNMODIFIED: Final = 3
 """Number of 304s before a probe, so that a feed polled once a day is not probed at each poll."""
 SURPRISING: Final = 5.0

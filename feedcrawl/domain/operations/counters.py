@@ -11,11 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.operations.settings import DAY_SEC
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 SLOT_SEC: Final = 900
-DAY_SEC: Final = 86_400
 PART_SEC: Final = 6 * 3_600
 """Feeds by new entries and hosts by failures are counted per six hours."""
 LIFE_SEC: Final = 8 * DAY_SEC

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PREFIX: Final = "FEEDCRAWL_"
+DAY_SEC: Final = 86_400
 FIXED: Final = {
     "redis_url": "REDIS_URL",
     "max_xml_depth": "nothing: it is always 256",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
+from feedcrawl.domain.markup import NOT_XML
 from feedcrawl.domain.subscriptions.list_tables import write_csv, write_json
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.listed import ListedFeed
 
 NAMESPACE: Final = "https://feedcrawl.readthedocs.io/opml"  # of fields without an OPML attribute (OPML 2.0, Extending)
-
-# Characters that XML 1.0 does not allow (section 2.2); lxml refuses to write them.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_opml(feeds: Iterable[ListedFeed], title: str = "Feeds") -> bytes:
@@ -82,4 +80,5 @@ def _camel(name: str) -> str:
 
 
 def _writable(text: str) -> str:
-    return _FORBIDDEN.sub("", text)
+    """The text without characters that lxml refuses to write."""
+    return NOT_XML.sub("", text)

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.frontier.shards import shard_of
+from feedcrawl.domain.operations.settings import DAY_SEC
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, in_order, newest_of
 from feedcrawl.store.redis.scripts import lua_text
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.store.redis.client import Client, Pipeline
 
-DAY_SEC = 86_400
 INDEX_LIFE_SEC = 30 * DAY_SEC
 PRUNE_LIMIT = 1000
 

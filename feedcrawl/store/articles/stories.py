@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.frontier.shards import shard_of
+from feedcrawl.domain.operations.settings import DAY_SEC
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.scripts import lua_text
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.articles.records import MergeRecord
     from feedcrawl.store.redis.client import Client, Pipeline
 
-DAY_SEC = 86_400
 MERGE_LIFE_SEC = 30 * DAY_SEC
 BUCKET_SIZE = 1000
 """Most articles in a bucket; later ones are not compared. So many articles of one title come from a template."""

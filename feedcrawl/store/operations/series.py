@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.frontier.shards import shard_of
-from feedcrawl.domain.operations.counters import DAY_SEC, LIFE_SEC, PART_SEC, SLOT_SEC
+from feedcrawl.domain.operations.counters import LIFE_SEC, PART_SEC, SLOT_SEC
+from feedcrawl.domain.operations.settings import DAY_SEC
 from feedcrawl.store.redis import keys
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 from feedcrawl.domain.feeds.formats.names import WELL_KNOWN
 from feedcrawl.domain.feeds.formats.vocabulary import ROOT_ATTRIBUTES, ROOTS
+from feedcrawl.domain.markup import NOT_XML
 
 NAME = r"[A-Za-z_\u00c0-\ufffd][\w.·-]*(?::[\w.·-]+)?"
 _PROLOG = re.compile(
@@ -20,7 +21,6 @@ _LATER_ROOT = re.compile(
 _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 _ENTITY = re.compile(r"<!ENTITY\s+(\w{1,40})\s+(?:\"([^\"&%<]{0,24}|&#\w{1,8};)\"|'([^'&%<]{0,24}|&#\w{1,8};)')\s*>")
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Windows characters in the range of Unicode's C1 control characters (HTML, section 13.2.5.80).
 _WINDOWS = re.compile("[\x80-\x9f]")
 _WINDOWS_CHARACTERS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
@@ -80,7 +80,7 @@ def _with_entities(text: str, declared: dict[str, str]) -> str:
 def mend_characters(text: str) -> tuple[str, Codes]:
     """The text without characters that XML forbids, and with all references valid; and codes."""
     codes: dict[str, None] = {}
-    clean = _FORBIDDEN.sub("", text)
+    clean = NOT_XML.sub("", text)
     if len(clean) != len(text):
         codes["control_characters"] = None
     clean = _without_open_end(_without_open_end(clean, "<!--", "-->"), "<![CDATA[", "]]>")
@@ -126,7 +126,7 @@ def _character(match: re.Match[str], codes: dict[str, None]) -> str:
     digits = match["hex"] or match["dec"]
     number = int(digits[:8], 16 if match["hex"] else 10)
     character = _WINDOWS_CHARACTERS.get(number) or chr(min(number, 0x10FFFF))
-    if _FORBIDDEN.match(character) or number > 0x10FFFF:
+    if NOT_XML.match(character) or number > 0x10FFFF:
         codes["bad_reference"] = None
         return ""
     return escape(character)
