@@ -11,6 +11,7 @@ from feedcrawl.domain.extraction.fields.authors import author_sources, decide_au
 from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
 from feedcrawl.domain.extraction.fields.sites import site_keys
 from feedcrawl.domain.extraction.fields.titles import decide_title, statements
+from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.ladder import refuse_choice
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.extraction.threads.posts import find_posts
@@ -51,7 +52,7 @@ def explain(
     page = read_page(html, url)
     choice = choose(page, rules or _NO_RULES, feed)
     return (
-        Row("page", "kind", "", (choice and choice.kind) or page.kind),
+        Row("page", "kind", "", (choice and choice.kind) or page_kind(page)),
         *_bodies(page, rules or _NO_RULES, feed, choice),
         *_furniture(page),
         *_titles(page, feed),

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from feedcrawl.domain.extraction.page import once_per_page
 from feedcrawl.domain.extraction.structured import values
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ _ITEM_DENSITY = 0.3
 _LONGEST_ITEM, _LONGEST_NAMED_ITEM = 500, 900  # letters, on the mean; longer ones are sections of a text
 
 
+@once_per_page
 def page_kind(page: Page) -> PageKind:
     """The kind of a page: `question` with its answers, `forum` for another thread of posts, `product`, `listing` of
     links or things, `documentation`, and `article` for all others. A service is recognised later, by its text

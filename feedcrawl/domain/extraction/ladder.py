@@ -22,6 +22,7 @@ from feedcrawl.domain.extraction.fields.metadata import (
 from feedcrawl.domain.extraction.fields.moments import find_modified, find_published
 from feedcrawl.domain.extraction.fields.persons import split_names
 from feedcrawl.domain.extraction.fields.titles import find_title
+from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import Page, read_page
 from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.threads.posts import find_posts
@@ -97,7 +98,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         site_name=find_site_name(page),
         canonical_url=find_canonical(page),
         extractor=winner.rung,
-        page_kind=choice.kind or page.kind,
+        page_kind=choice.kind or page_kind(page),
         raw_len=page.raw_len,
         text_len=len(winner.text),
         tags=find_tags(page, feed),

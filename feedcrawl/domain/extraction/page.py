@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.areas import main_area
 from feedcrawl.domain.extraction.bodies.weights import weigh
-from feedcrawl.domain.extraction.fields.headline import headline_at
-from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.structured import Thing, article_of, is_article, read_things
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
@@ -23,12 +21,11 @@ from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text, fold, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.bodies.areas import Area
-    from feedcrawl.domain.extraction.kinds import PageKind
 
 MIN_HTML_LENGTH = 200
 MIN_STORY = 500  # letters of prose; shorter texts explain how to enable scripts
@@ -36,6 +33,7 @@ MAX_SHORT_LINE = 200
 MAX_ELEMENTS = 60_000  # ten times a large page; a larger page is an attack or a data dump
 _WORD = re.compile(r"\w+")
 RIGHTS = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)
+T = TypeVar("T")
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 
 
@@ -74,11 +72,6 @@ class Page:
         return [(h1, text) for h1 in self.tree.iter("h1") if (text := text_of(h1))]
 
     @cached_property
-    def headline_at(self) -> int | None:
-        """The index of the page's headline among its lines."""
-        return headline_at(self)
-
-    @cached_property
     def around_headline(self) -> set[HtmlElement]:
         """The elements that contain an h1, whatever their names: they contain the article too."""
         return {kin for h1 in self.tree.iter("h1") for kin in h1.iterancestors()}
@@ -100,11 +93,6 @@ class Page:
         return main_area(self.tree)
 
     @cached_property
-    def kind(self) -> PageKind:
-        """The kind of the page, by its statements, its URL and its items."""
-        return page_kind(self)
-
-    @cached_property
     def is_stated_article(self) -> bool:
         """True if structured data or OpenGraph name the headline or the day of an article, not only its type."""
         stated = is_article(self.article) and (self.article.get("headline") or self.article.get("datePublished"))
@@ -115,6 +103,20 @@ class Page:
         """True if the page states, in structured data or OpenGraph, that it is an article."""
         stated = self.article.get("headline") or self.article.get("datePublished")
         return bool(stated or self.meta("article:published_time")) or (self.meta("og:type") or "").lower() == "article"
+
+
+def once_per_page(judge: Callable[[Page], T]) -> Callable[[Page], T]:
+    """Keeps the result of a judgement of the whole page with the page: later calls return the first result."""
+    name = f"{judge.__module__}.{judge.__qualname__}"
+
+    @wraps(judge)
+    def judged(page: Page) -> T:
+        results: dict[str, T] = vars(page)  # where `cached_property` keeps its values
+        if name not in results:
+            results[name] = judge(page)
+        return results[name]
+
+    return judged
 
 
 def read_page(html: bytes | str, url: str) -> Page:

@@ -96,7 +96,7 @@ def page(items, prose, url, head=""):
     ],
 )
 def test_a_listing_is_recognised_by_its_items(items, prose, url, head, kind):
-    assert page(items, prose, url, head).kind == kind
+    assert page_kind(page(items, prose, url, head)) == kind
 
 
 @pytest.mark.parametrize(

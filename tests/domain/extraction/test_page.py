@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.page import decode, read_page
+from feedcrawl.domain.extraction.page import decode, once_per_page, read_page
 from feedcrawl.domain.text import text_of
 
 FILLER = "<p>" + "text " * 60
@@ -81,3 +81,16 @@ def test_base(base, url):
 def test_text_of():
     page = read_page(f"<h1>One<br>two <b>th</b>ree</h1>{FILLER}", "https://a.example/")
     assert text_of(page.tree.find(".//h1")) == "One two three"
+
+
+def test_a_judgement_is_made_once_for_each_page():
+    pages = [read_page(f"<title>{name}</title>{FILLER}", "https://a.example/") for name in "ab"]
+    judged = []
+
+    @once_per_page
+    def is_first(page):
+        judged.append(page.title_element)
+        return None if page.title_element == "b" else "first"
+
+    assert [is_first(page) for page in [*pages, *pages]] == ["first", None, "first", None]
+    assert judged == ["a", "b"]

@@ -37,6 +37,7 @@ from feedcrawl.domain.extraction.kinds import (
     is_shelf_url,
     lists_items,
     may_be_service,
+    page_kind,
     stated_kind,
 )
 from feedcrawl.domain.text import words
@@ -97,14 +98,14 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
 
 def _by_kind(page: Page) -> Choice | None:
     """The main area, if the kind of the page makes the area its text: a listing of items, a manual without lists."""
-    if page.kind == "listing" and lists_items(page, stated_kind(page)):
+    if page_kind(page) == "listing" and lists_items(page, stated_kind(page)):
         reason = "a listing, whose items are in the main area"
-    elif page.kind == "documentation" and page.area.density < MOST_MANUAL_LINKS:
+    elif page_kind(page) == "documentation" and page.area.density < MOST_MANUAL_LINKS:
         reason = "a manual, whose main area is not made of links"
     else:
         return None
     area = by_area(page)
-    return Choice(area, reason, "listing" if page.kind == "listing" else None) if area else None
+    return Choice(area, reason, "listing" if page_kind(page) == "listing" else None) if area else None
 
 
 def _fitted(page: Page, best: Choice | None) -> Choice | None:
@@ -114,18 +115,18 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
     """
     if best and best.winner.rung == "area":
         return best
-    if page.kind == "product" or is_product_url(page.url):
+    if page_kind(page) == "product" or is_product_url(page.url):
         found = _size(best)
         return best if found >= FEW_WORDS else _larger(page, best, found / LEAST_PRODUCT)
-    if page.kind in THREADS:
+    if page_kind(page) in THREADS:
         found = _size(best)
         is_part = found < SHORT_THREAD and page.area.density < MOST_MANUAL_LINKS
         return _larger(page, best, found / LEAST_THREAD) if is_part else best
-    if page.kind == "documentation" or not may_be_service(page):
+    if page_kind(page) == "documentation" or not may_be_service(page):
         return best
     if is_shelf_url(page.url):
         return _larger(page, best, 1, "listing")
-    if best is None or page.kind != "article":
+    if best is None or page_kind(page) != "article":
         return best
     kind: PageKind = "listing" if page.area.density > MOST_LINKS else "service"
     larger = _larger(page, best, _size(best) / LEAST_SERVICE, kind, best.winner)
@@ -178,8 +179,8 @@ def _judge(page: Page, feed: FeedContent | None, prose: Candidate | None) -> Cho
 
 def _wider(page: Page, found: int) -> Choice | None:
     """The main area, if the largest candidate has less than half of its words; not for articles."""
-    is_manual = page.kind == "documentation"
-    if not is_manual and (page.kind not in {"article", "listing"} or not may_be_service(page)):
+    is_manual = page_kind(page) == "documentation"
+    if not is_manual and (page_kind(page) not in {"article", "listing"} or not may_be_service(page)):
         return None
     size = len(words(page.area.text))
     area = by_area(page) if size >= FEW_WORDS and found < LEAST_FOUND * size else None

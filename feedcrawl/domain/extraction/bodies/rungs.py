@@ -32,7 +32,7 @@ from feedcrawl.domain.extraction.bodies.polish import (
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
 from feedcrawl.domain.extraction.bodies.restoration import restore
 from feedcrawl.domain.extraction.embedded import embedded_html
-from feedcrawl.domain.extraction.kinds import THREADS
+from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.rules import select_body
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.figures.formulas import settle_formulas
@@ -97,7 +97,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     lead = described = described_lead(page)
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
-    kind = page.kind
+    kind = page_kind(page)
     body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset(), dropped)
     thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:

@@ -26,6 +26,7 @@ from feedcrawl.domain.extraction.fields.persons import (
 )
 from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
+from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.structured import text_at, values
 from feedcrawl.domain.text import squeezed, words
 
@@ -160,7 +161,7 @@ def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, 
     yield "structured data", _structured(page)
     yield _METAS_NAME, _metas(page)
     yield "feed", feed.authors if feed else ()
-    if page.kind in _OF_GOODS:  # names in these places are brands and reviewers
+    if page_kind(page) in _OF_GOODS:  # names in these places are brands and reviewers
         return
     yield "signature under the headline", plain_byline(page)
     marked = marked_elements(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.fields.marked import AUTHOR_PAGE, MAX_BYLINE_LENGTH
 from feedcrawl.domain.extraction.fields.persons import is_agency, is_organization, is_person, is_role, split_names
 from feedcrawl.domain.extraction.fields.seen_dates import SPELT
@@ -119,7 +120,7 @@ def _titled(line: str) -> list[str]:
 
 def dated_byline(page: Page) -> list[str]:
     """The names that are alone in a line under the headline, or in a part of a line, beside a date or a role."""
-    at = page.headline_at
+    at = headline_at(page)
     lines = page.lines[at + 1 : at + 1 + _MAX_BELOW] if at is not None else []
     parts = [part for line in lines for part in _PARTS.split(line.removeprefix("- ")) if part]
     beside: list[str] = []
@@ -169,7 +170,7 @@ def noted_byline(page: Page) -> list[str]:
 
 def met_byline(page: Page) -> list[str]:
     """The name that is alone under the headline and again before a note on the person, even if it is a first name."""
-    lines, at = page.lines, page.headline_at
+    lines, at = page.lines, headline_at(page)
     if at is None:
         return []
     pieces = (piece for line in lines[at + 1 : at + 1 + _MAX_BELOW] for piece in (line, *_around_date(line)[:1]))
@@ -183,7 +184,7 @@ def met_byline(page: Page) -> list[str]:
 
 def only_byline(page: Page) -> list[str]:
     """The name in the only signed line of a page without a headline."""
-    if page.headline_at is not None:
+    if headline_at(page) is not None:
         return []
     found = {tuple(names) for line in page.lines if len(line) <= _MAX_BESIDE and (names := _signatories(line))}
     return list(found.pop()) if len(found) == 1 else []
@@ -191,7 +192,7 @@ def only_byline(page: Page) -> list[str]:
 
 def _lines_under_headline(page: Page) -> list[str]:
     """Lines, and parts of lines between bars and bullets; a line with only "By" is joined with the next line."""
-    at = page.headline_at
+    at = headline_at(page)
     below = _joined(page.lines[at + 1 : at + 1 + 2 * MAX_LINES]) if at is not None else []
     prose = [at for at, line in enumerate(below) if len(line) > _MAX_STANDFIRST][1:2]  # after two paragraphs: no byline
     short = (line for line in below[: min([MAX_LINES, *prose])] if len(line) <= MAX_BYLINE_LENGTH)

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.fields.sites import SEPARATOR, key, site_keys
+from feedcrawl.domain.extraction.page import once_per_page
 from feedcrawl.domain.extraction.structured import text_at
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _MIN_LENGTH = 8  # letters; a shorter part of a title is a section as often as a headline
 
 
+@once_per_page
 def headline_at(page: Page) -> int | None:
     """The index of the page's headline among its lines; of its last line if the h1 has several.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.marks import is_hidden
 from feedcrawl.domain.extraction.bodies.weights import in_names, names
+from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
@@ -168,7 +169,7 @@ def _is_stated(element: HtmlElement, page: Page) -> bool:
 
 
 def _is_under_headline(text: str, page: Page) -> bool:
-    at = page.headline_at
+    at = headline_at(page)
     return at is not None and any(text in line for line in page.lines[at + 1 : at + _NEAR])
 
 

@@ -16,6 +16,7 @@ from feedcrawl.domain.extraction.fields.carried_dates import (
     in_path,
     in_scripts,
 )
+from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.fields.seen_dates import (
     LABELLED,
     MARGIN,
@@ -34,7 +35,7 @@ from feedcrawl.domain.extraction.fields.seen_dates import (
     without,
 )
 from feedcrawl.domain.extraction.fields.sites import is_news
-from feedcrawl.domain.extraction.kinds import THREADS
+from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.text import lowered, squeezed, text_of
 
@@ -131,9 +132,9 @@ def _shown(stated: datetime, page: Page) -> datetime | None:
     A publishing system may date an article by its migration or its last revision. Under the headline of a thread is the
     day on which its author registered.
     """
-    if is_news(page) or page.kind in THREADS:
+    if is_news(page) or page_kind(page) in THREADS:
         return None
-    lines, at = page.lines, page.headline_at
+    lines, at = page.lines, headline_at(page)
     near = lines[at + 1 : at + 7] if at is not None else []
     dates = (
         date_in(line, page)
@@ -186,7 +187,7 @@ def _visible(page: Page) -> Iterator[str | None]:
 
 def _near_headline(page: Page) -> Iterator[str | None]:
     """Dates in short lines, and in parts of lines, under the page's headline, then above it."""
-    lines, at = page.lines, page.headline_at
+    lines, at = page.lines, headline_at(page)
     if at is None:
         return
     near = [line for line in (*lines[at : at + 9], *reversed(lines[max(0, at - 4) : at])) if len(line) <= MAX_TEXT]
@@ -221,7 +222,7 @@ def _changed(page: Page) -> Iterator[str | None]:
 
 def _shown_changed(page: Page) -> Iterator[str | None]:
     """The days of change in the lines around the headline."""
-    lines, at = page.lines, page.headline_at
+    lines, at = page.lines, headline_at(page)
     near = lines[max(0, at - 2) : at + 7] if at is not None else []
     yield from (date_in(line[label.end() :], page) for line in near if (label := UPDATED.search(lowered(line))))
     changes = list(named_changes(page))

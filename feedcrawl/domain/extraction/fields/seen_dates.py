@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.weights import names, remembered
 from feedcrawl.domain.extraction.fields.carried_dates import in_path
+from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.page import RIGHTS
 from feedcrawl.domain.text import lowered, raw_text, text_of
 
@@ -170,7 +171,7 @@ def exact(text: str | None, others: Iterable[str | None]) -> str | None:
 
 def said_published(page: Page) -> Iterator[str | None]:
     """Dates that a line states as those of the first publication; under the headline, of publication."""
-    lines, at = page.lines, page.headline_at
+    lines, at = page.lines, headline_at(page)
     first = (match for line in lines if len(line) <= MAX_SENTENCE and (match := _FIRST_PUBLISHED.search(line)))
     yield from (date_in(match.string[match.end() :][:MARGIN], page) for match in first)
     below = lines[at + 1 : at + 9] if at is not None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.kinds import THREADS
+from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.threads.boxes import seen_posts
 from feedcrawl.domain.extraction.threads.statements import (
     has_first_item,
@@ -28,7 +28,7 @@ def find_posts(page: Page) -> tuple[Post, ...]:
     statement has two posts, or if there are more visible posts and the statement may be incomplete: JSON-LD with a part
     of the replies, microdata with replies alone. A thread without replies is its only stated post.
     """
-    if page.kind not in THREADS:
+    if page_kind(page) not in THREADS:
         return ()
     things, items, entries = posts_of_things(page), posts_of_microdata(page), posts_of_entries(page)
     stated = max(items, things, entries, key=len)

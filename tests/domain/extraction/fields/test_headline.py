@@ -1,5 +1,6 @@
 import pytest
 
+from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.page import read_page
 
 TAIL = f"<p>{'text ' * 60}</p>"
@@ -23,4 +24,4 @@ LD = '<script type="application/ld+json">{"@type":"Article","headline":"A story 
 )
 def test_the_headline_among_the_lines(head, body, headline):
     page = read_page(f"<html><head>{head}</head><body>{body}{TAIL}</body></html>", "https://d.example/a")
-    assert (None if page.headline_at is None else page.lines[page.headline_at]) == headline
+    assert (None if headline_at(page) is None else page.lines[headline_at(page)]) == headline
