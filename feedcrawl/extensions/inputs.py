@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
@@ -26,6 +29,10 @@ logger = logging.getLogger(__name__)
 
 LINKS_SEC = 30.0
 """Time between two reads of the links of the categories."""
+STEPS = 500
+"""Steps of a read, of which each is a command or a few: a store of up to some 200 000 keys is searched whole at each
+read, a larger one in several. The first read of a run is a whole pass.
+"""
 
 
 class InputExtension(Periodic):
@@ -36,6 +43,7 @@ class InputExtension(Periodic):
         self._links_at = float("-inf")
         self._scanning = False
         self._inputs: Inputs | None = None
+        self._pass: Iterator[int | None] | None = None
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def serves(self, spider: Spider) -> bool:
@@ -85,15 +93,28 @@ class InputExtension(Periodic):
 
     async def _read_links(self, inputs: Inputs) -> None:
         try:
-            self._count(inputs.recover())
-            for new in inputs.from_categories():
-                self._count(new)
-                await sleep(0)
+            await self._read(inputs)
             await self._wired.source_book.sync(self._wired.source_stores)
         except StoreUnavailable as error:
             logger.debug("inputs_wait", extra={"reason": error.code})
         finally:
             self._scanning = False
+
+    async def _read(self, inputs: Inputs) -> None:
+        """Goes on with the pass through the keys, from where the last read ended."""
+        if self._pass is None:
+            self._pass, steps = inputs.passes(), None
+        else:
+            steps = STEPS
+        try:
+            for new in islice(self._pass, steps):
+                if new is None:
+                    break
+                self._count(new)
+                await sleep(0)
+        except StoreUnavailable:
+            self._pass = None  # a new pass, as what is left of this one is not known
+            raise
 
     def _take(self, inputs: Inputs) -> int:
         try:

@@ -11,7 +11,7 @@ from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatist
 from feedcrawl.domain.frontier.tasks import LANES, History, Task, lane_of, task_from_record
 from feedcrawl.store.frontier.interface import Frontier
 from feedcrawl.store.frontier.packed import unpacked
-from feedcrawl.store.redis.connection import is_cluster
+from feedcrawl.store.redis.connection import is_cluster, key_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,12 +145,9 @@ class ShardReads(Frontier):
 
     def _scan(self, cursor: int, prefix: str, count: int) -> tuple[int, list[str]]:
         """Some keys with this prefix, and the next cursor; on a cluster, of the node that holds them."""
-        if not is_cluster(self._client):
-            return self._client.scan(cursor, match=f"{prefix}*", count=count)
         client: Any = self._client
-        node = client.get_node_from_key(prefix)
-        cursors, names = client.scan(cursor, match=f"{prefix}*", count=count, target_nodes=node)
-        return next(iter(cursors.values())), names
+        node = client.get_node_from_key(prefix) if is_cluster(self._client) else None
+        return key_page(self._client, cursor, f"{prefix}*", count, node)
 
 
 def _scope(text: str | None) -> dict[str, float]:

@@ -213,6 +213,30 @@ def get_each(client: Client, names: Sequence[str]) -> list[str | None]:
         return list(pipe.execute())
 
 
+def key_page(client: Client, cursor: int, pattern: str, size: int, node: ClusterNode | None) -> tuple[int, list[str]]:
+    """The next cursor, 0 at the end, and the matching names among about `size` keys: of this node of a cluster, or of
+    the one server if `node` is None.
+    """
+    if node is None:
+        return client.scan(cursor, match=pattern, count=size)
+    cluster: Any = client
+    cursors, names = cluster.scan(cursor, match=pattern, count=size, target_nodes=node)
+    return next(iter(cursors.values())), names
+
+
+def key_pages(client: Client, pattern: str, size: int) -> Iterator[list[str]]:
+    """The names of all keys that match, in no order. Each list, which may be empty, is that of about `size` keys and
+    costs one command, so a reader can pause in between, however many keys there are.
+    """
+    cluster: Any = client
+    for node in cluster.get_primaries() if is_cluster(client) else (None,):
+        cursor, names = key_page(client, 0, pattern, size, node)
+        yield names
+        while cursor:
+            cursor, names = key_page(client, cursor, pattern, size, node)
+            yield names
+
+
 def members_of(client: Client, sets: Sequence[str], size: int) -> Iterator[tuple[int, list[str]]]:
     """The members of sets, in no order, in pages of about `size`, each page with the index of its set."""
     for number, name in enumerate(sets):

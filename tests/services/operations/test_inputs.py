@@ -74,7 +74,7 @@ def test_bad_items_are_dead_letters_with_a_reason_and_stop_no_other(inputs, redi
 def test_items_that_a_killed_worker_had_taken_are_recovered(inputs, redis_client, left: str) -> None:
     redis_client.rpush(left, "https://a.test/1", "{")
 
-    assert inputs.recover() == 2
+    assert sum(inputs.recover()) == 2
 
     assert set(taken(redis_client)) == {"https://a.test/1"}
     assert not redis_client.keys("*crawler_queue*taken*")
@@ -175,6 +175,26 @@ def test_links_that_others_added_become_tasks_of_their_category_once(inputs, red
     tasks = {url: lease.task.category for url, lease in taken(redis_client).items()}
     assert tasks == {"https://a.test/1": "news", "https://c.test/2": "news", "https://b.test/3": "two words"}
     assert json.loads(redis_client.lindex("page_fetcher_dlq", 0))["item"] == "javascript:alert(1)"
+
+
+def test_a_pass_through_many_keys_is_read_in_small_steps(inputs, redis_client) -> None:
+    redis_client.mset({f"other:{number}": "" for number in range(5_000)})
+    redis_client.sadd("rss:category_links:news", *[f"https://a.test/{number}" for number in range(250)])
+    redis_client.rpush("{crawler_queue}:taken:dead:7", "https://b.test/1")
+    steps, commands = inputs.passes(), lambda: redis_client.info("stats")["total_commands_processed"]
+
+    def a_pass():
+        before = commands()
+        while (new := next(steps)) is not None:
+            yield new, commands() - before
+            before = commands()
+
+    first = list(a_pass())
+    assert sum(new for new, _ in first) == 251
+    assert len(first) >= 2 * 5
+    assert max(sent for new, sent in first if not new) <= 5
+    redis_client.sadd("rss:category_links:late", "https://c.test/1")
+    assert sum(new for new, _ in a_pass()) == 1
 
 
 def test_links_that_were_tried_are_left_alone(inputs, redis_client) -> None:
