@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 OVERDUE_SEC = 600.0
 ONCE_IN_SEC = 600
+PAGE = 500
 SAMPLE, MANY = 200, 0.1
 """The number of feeds in the sample, and the share of overdue feeds that indicates an outage."""
 
@@ -30,24 +31,26 @@ SAMPLE, MANY = 200, 0.1
 def spread_overdue(registry: Registry, frontier: Frontier, now: datetime) -> int:
     """Spread the feeds that are overdue by more than ten minutes, if there are many; returns the number of feeds moved.
 
-    All feeds are read only if a sample indicates an outage. Runs at most once in ten minutes; each run spreads the
-    waiting feeds anew, so that feeds with more expected entries come first.
+    All feeds are read only if a sample indicates an outage, by one worker in ten minutes, in pages: of a million feeds
+    only what decides their order stays in memory. Each run spreads the waiting feeds anew, so that feeds with more
+    expected entries come first.
     """
     sample = list(islice(_polled(registry), SAMPLE))
-    if sum(_is_overdue(feed, now) for feed in sample) <= MANY * len(sample):
+    if sum(_is_overdue(feed, now) for feed in sample) <= MANY * len(sample) or not registry.may_spread(ONCE_IN_SEC):
         return 0
-    overdue: dict[str, Feed] = {}
-    intervals = []
+    rate, overdue = 0.0, []
     for feed in _polled(registry):
-        intervals.append(feed.polls.interval_sec or 1.0)
+        rate += usual_rate([feed.polls.interval_sec or 1.0])
         if _is_overdue(feed, now):
-            overdue[feed.id] = feed
-    waits = list(spread([_due(feed, now) for feed in overdue.values()], usual_rate(intervals)))
-    if not waits or not registry.may_spread(ONCE_IN_SEC):
-        return 0
-    frontier.enqueue_each((poll_task(overdue[each].subscription), wait, "operator") for each, wait in waits)
-    logger.info("overdue_feeds_spread", extra={"feeds": len(waits), "over_sec": round(waits[-1][1])})
-    return len(waits)
+            overdue.append(_due(feed, now))
+    moved, longest, rest = 0, 0.0, spread(overdue, rate)
+    while page := dict(islice(rest, PAGE)):
+        feeds = registry.load(list(page))
+        frontier.enqueue_each((poll_task(each.subscription), page[each.id], "operator") for each in feeds.values())
+        moved, longest = moved + len(feeds), max(page.values())
+    if moved:
+        logger.info("overdue_feeds_spread", extra={"feeds": moved, "over_sec": round(longest)})
+    return moved
 
 
 def _polled(registry: Registry) -> Iterator[Feed]:
