@@ -91,10 +91,10 @@ def without_feed_scheme(url: str) -> str:
 
 def split_userinfo(url: str) -> tuple[str, str, str]:
     """A URL without its user info, and the user and the password, percent-encoded; both empty if there is none."""
-    parsed = _web_url(url)
-    user, password = parsed.username, parsed.password
-    parsed.username = parsed.password = ""
-    return parsed.href, user, password
+    parsed = _parse(url.strip())
+    bare = ada_url.URL(_scalar_values(url.strip()))
+    bare.username = bare.password = ""
+    return bare.href, parsed.user, parsed.password
 
 
 def url_uid(url: str, *, keep_trailing_slash: bool = False, part: str = "") -> str:
@@ -177,24 +177,17 @@ class _Parsed(NamedTuple):
 @lru_cache(maxsize=1024)
 def _parse(url: str, base: str | None = None) -> _Parsed:
     """The parts of a URL without white space around it; InvalidUrl unless it is http(s) with a host."""
-    href = _web_url(url, base).href
-    found = _HREF.fullmatch(href)
-    assert found is not None, href
-    return _Parsed(href.partition("#")[0], *found.groups(""))
-
-
-def _web_url(url: str, base: str | None = None) -> ada_url.URL:
-    """The parsed URL; InvalidUrl unless it is http(s) with a host."""
     text = _scalar_values(_capped(url.strip()))
     try:
-        parsed = ada_url.URL(text, base=base) if base else ada_url.URL(text)
+        href = ada_url.URL(text, base=base).href if base else ada_url.URL(text).href
     except ValueError as error:
         raise InvalidUrl("url_malformed", f"{text[:80]!r} is no absolute URL") from error
-    if parsed.protocol not in {"http:", "https:"}:
-        raise InvalidUrl("url_scheme", f"{parsed.protocol} is not http: or https:")
-    host = parsed.hostname
-    if "xn--" in host and not all(map(_is_label, host.split("."))):
-        raise InvalidUrl("url_host", f"{host[:80]!r} has an invalid international label")
+    found = _HREF.fullmatch(href)
+    if found is None:
+        raise InvalidUrl("url_scheme", f"{href.partition(':')[0]}: is not http: or https:")
+    parsed = _Parsed(href.partition("#")[0], *found.groups(""))
+    if "xn--" in parsed.host and not all(map(_is_label, parsed.host.split("."))):
+        raise InvalidUrl("url_host", f"{parsed.host[:80]!r} has an invalid international label")
     return parsed
 
 
