@@ -5,7 +5,7 @@ There is no I/O here: the caller looks up the keys of `identity.identify` and pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from feedcrawl.domain.entries.lineage import IdQuality, KnownEntry
@@ -80,10 +80,7 @@ def recognise(
     matching = Matching(found, stored, quality, tuple(known.values()))
     migrated = matching.run()
     quality = matching.judged()
-    sightings = [
-        replace(each, formerly=matching.moved.get(each.uid))
-        for each in _sightings(list(matching.pairs()), stored, set(known), quality=quality, now=now)
-    ]
+    sightings = list(_sightings(matching, stored, set(known), quality=quality, now=now))
     new = [number for number, sighting in enumerate(sightings) if sighting.verdict == "new"]
     left = frozenset(new[MAX_NEW:])
     kept = tuple(sighting for number, sighting in enumerate(sightings) if number not in left)
@@ -91,13 +88,14 @@ def recognise(
 
 
 def _sightings(
-    pairs: Sequence[tuple[Identified, KnownEntry | None]],
+    matching: Matching,
     stored: Mapping[str, KnownEntry],
     taken: set[str],
     *,
     quality: IdQuality,
     now: datetime,
 ) -> Iterator[RecognisedEntry]:
+    pairs = list(matching.pairs())
     present = {before.uid for _, before in pairs if before}
     # Ids that keep changing would fill the store with aliases.
     unstable = {"id", "bare"} if quality.rule == "link" else set()
@@ -107,15 +105,18 @@ def _sightings(
         else:
             verdict, lineage = "new", _first_seen(entry, taken, quality, now)
         taken.add(lineage.uid)
-        others = present - {lineage.uid}
-        free = (key for key in entry.every_key if key not in stored or _is_free(key, stored[key], lineage.uid, others))
-        aliases = tuple(key for key in free if kind_of(key) not in unstable)
-        yield RecognisedEntry(entry.entry, verdict, lineage, aliases)
+        aliases = [
+            key
+            for key in entry.every_key
+            if (key not in stored or _is_free(key, stored[key], lineage.uid, present))
+            and not (unstable and kind_of(key) in unstable)
+        ]
+        yield RecognisedEntry(entry.entry, verdict, lineage, tuple(aliases), matching.moved.get(lineage.uid))
 
 
-def _is_free(key: str, owner: KnownEntry, uid: str, others: Collection[str]) -> bool:
-    """True if a stored key passes from its owner to this entry."""
-    return owner.uid in others or (kind_of(key) == "title" and owner.uid != uid)
+def _is_free(key: str, owner: KnownEntry, uid: str, present: Collection[str]) -> bool:
+    """True if a stored key passes from its owner to this entry; `present`: the uids that the document shows."""
+    return owner.uid != uid and (owner.uid in present or kind_of(key) == "title")
 
 
 def _seen_again(entry: Identified, before: KnownEntry, now: datetime) -> tuple[Verdict, KnownEntry]:
