@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
 from feedcrawl.domain.cadence.values import SMALLEST_WINDOW, Arrivals, PollState
 from feedcrawl.domain.cadence.week import CELLS, CELLS_BEFORE, DIGITS, Week, of_hours_of_week
+from feedcrawl.domain.json_values import compact_json
 from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_JSON = json.JSONEncoder(separators=(",", ":"))
 _SHAPE = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS}}}")
 _CELLS = struct.Struct(f"<{CELLS}H")
 _OLD_WEEK = re.compile(f"[{re.escape(DIGITS)}]{{{CELLS_BEFORE}}}")
@@ -43,7 +43,7 @@ def to_json(state: PollState) -> str:
         "period": hints.update_period_sec,
         "arrivals": None if state.arrivals is None else written(state.arrivals),
     }
-    return _JSON.encode({name: value for name, value in fields.items() if value is not None})
+    return compact_json({name: value for name, value in fields.items() if value is not None})
 
 
 @lru_cache(maxsize=256)  # one poll reads its feed's state three times: for the request, the decision and the record

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
-from feedcrawl.domain.json_values import known_fields
+from feedcrawl.domain.json_values import compact_json, known_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -142,12 +142,17 @@ class KnownEntry:
 
     def to_json(self) -> str:
         """One compact JSON object, without the fields that are None or 0."""
-        values = {name: getattr(self, name) for name in _FIELDS}
-        return _JSON.encode({name: value for name, value in values.items() if value not in (None, 0)})
+        values = ((name, getattr(self, name)) for name in _FIELDS)
+        return compact_json(
+            {
+                name: value.isoformat() if isinstance(value, datetime) else value
+                for name, value in values
+                if value is not None and value != 0
+            }
+        )
 
 
 _FIELDS: Final = tuple(each.name for each in fields(KnownEntry))
-_JSON: Final = json.JSONEncoder(separators=(",", ":"), default=datetime.isoformat, ensure_ascii=False)
 
 
 def withdrawn(known: Iterable[KnownEntry], present: Collection[str], now: datetime) -> tuple[KnownEntry, ...]:

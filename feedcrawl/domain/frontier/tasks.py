@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from feedcrawl.domain.frontier.payloads import Payload
-from feedcrawl.domain.json_values import known_fields
+from feedcrawl.domain.json_values import compact_json, known_fields
 
 # The stored form has kinds and origins by their place in these lists (`store.frontier.packed`): new ones go to the end.
 Kind = Literal[
@@ -137,7 +137,7 @@ def lane_of(task: Task) -> str:
 
 def compact(value: object) -> str:
     """JSON without white space, as valid UTF-8: a lone surrogate (an escape in some JSON feeds) becomes `?`."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = compact_json(value)
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

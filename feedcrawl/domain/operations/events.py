@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
+from feedcrawl.domain.json_values import compact_json
 from feedcrawl.domain.secrets import record_without_secrets, without_secrets
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ EventType = Literal[
     "url_known",
     "source_searched",
 ]
-_JSON: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def event(kind: EventType, subject: str, data: Mapping[str, object]) -> Event:
     shown, named = record_without_secrets(data), without_secrets(subject)
     if named != subject:
         named += f":{sha256(subject.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-    return Event(kind, f"{kind}:{named}", _JSON.encode(shown))
+    return Event(kind, f"{kind}:{named}", compact_json(shown))
 
 
 def repeated(first: Event, at: datetime) -> Event:

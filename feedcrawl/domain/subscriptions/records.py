@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.http.validators import trust_from
-from feedcrawl.domain.json_values import known_fields
+from feedcrawl.domain.json_values import compact_json, known_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.published import Day, FeedRecord
 
 DEFAULT_PRIORITY: Final = 5
-
-_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +225,7 @@ def dump(record: Subscription | PollRecord) -> str:
     """The record as compact JSON, without the fields that are None, empty or 0."""
     # asdict() would copy the ids of a whole document, at each poll without news.
     values = ((name, getattr(record, name)) for name in record.__dataclass_fields__)
-    return _JSON.encode({name: value for name, value in values if value not in (None, (), 0, "")})
+    return compact_json({name: value for name, value in values if value not in (None, (), 0, "")})
 
 
 def load_subscription(text: str) -> Subscription:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import FeedcrawlError
+from feedcrawl.domain.json_values import compact_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,6 +50,7 @@ _SUFFIX = ".tmp"
 _LEFT_OVER_SEC = 3600
 # Legal inside a JSON string, but treated as line ends by readers that split text at Unicode line ends.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+_PLAIN = frozenset({str, int, bool, type(None), list, dict})
 
 
 class DiskUnavailable(FeedcrawlError):
@@ -210,7 +212,8 @@ def json_line(record: Mapping[str, object]) -> bytes:
 
     Datetimes are RFC 3339 in UTC; lone surrogates become U+FFFD. TypeError and ValueError (NaN) are bugs of the caller.
     """
-    text = _JSON.encode(record)
+    plain = _PLAIN.issuperset(map(type, record.values()))  # compact_json would write NaN, bytes and sets as well
+    text = compact_json(record) if plain else _JSON.encode(record)
     text = _LINE_ENDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
         return text.encode() + b"\n"

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from feedcrawl.domain.frontier.shards import shard_of
+from feedcrawl.domain.json_values import compact_json
 from feedcrawl.domain.secrets import record_without_secrets
 from feedcrawl.store.redis import keys
 from feedcrawl.store.redis.connection import get_each, members_of
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.client import Client
 
 M = TypeVar("M")
-
-_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 Command = list[str | int]
 """A Redis command, as the frontier runs it."""
@@ -79,7 +78,7 @@ class Members(ABC, Generic[M]):
     def note(self, member_id: str, line: JournalLineRecord) -> list[Command]:
         """The commands that add a line to a journal; the frontier runs them with `done`."""
         journal = self._key(self.journals, member_id)
-        text = _JSON.encode(record_without_secrets(line))
+        text = compact_json(record_without_secrets(line))
         return [["LPUSH", journal, text], ["LTRIM", journal, 0, self._journal_length - 1]]
 
     def journal(self, member_id: str) -> list[JournalLineRecord]:
