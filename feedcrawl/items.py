@@ -158,7 +158,7 @@ class FeedFound:
     found_at: str | None = None
     """The address at which a lost feed was recognised by its entries."""
     onward: WalkStep | None = None
-    """The next step through the archives; None if the poll wants none."""
+    """The next step through the archives; None if the poll requests none."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -146,8 +146,8 @@ def _is_local(request: Request) -> bool:
     if any(name.startswith(_FORWARDED) for name in request.headers):
         return False
     client = request.client
-    asked = _HOST.fullmatch(request.headers.get("host", ""))
-    return asked is not None and is_loopback(asked[1]) and (client is None or is_loopback(client.host))
+    host = _HOST.fullmatch(request.headers.get("host", ""))
+    return host is not None and is_loopback(host[1]) and (client is None or is_loopback(client.host))
 
 
 def check_origin(request: Request) -> None:

@@ -27,19 +27,19 @@ class ETags:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        wanted = Headers(scope=scope).get("if-none-match")
-        held: Message | None = None
+        known_tags = Headers(scope=scope).get("if-none-match")
+        delayed: Message | None = None
         is_over = False
 
         async def tagged(message: Message) -> None:
-            nonlocal held, is_over
+            nonlocal delayed, is_over
             if message["type"] == "http.response.start" and message["status"] == 200:
-                held = message
+                delayed = message
                 return
-            start, held = held, None
+            start, delayed = delayed, None
             if start is not None:
                 is_untagged = message.get("more_body") and "etag" not in Headers(raw=start["headers"])
-                start = start if is_untagged else _tag(start, message, wanted)
+                start = start if is_untagged else _tag(start, message, known_tags)
                 await send(start)
             if not is_over:
                 is_over = start is not None and start["status"] == HTTPStatus.NOT_MODIFIED
@@ -48,14 +48,14 @@ class ETags:
         await self._app(scope, receive, tagged)
 
 
-def _tag(start: Message, body: Message, wanted: str | None) -> Message:
+def _tag(start: Message, body: Message, known_tags: str | None) -> Message:
     """The head of the response with its ETag; a 304, which has no body, if the caller has this version."""
     headers = MutableHeaders(raw=list(start["headers"]))
     content = body.get("body", b"")
     if "etag" not in headers and len(content) <= MAX_BYTES:
         headers["ETag"] = etag_of(content)
     headers.setdefault("Cache-Control", "private, no-cache")
-    if "etag" not in headers or not is_known(headers["etag"], wanted):
+    if "etag" not in headers or not is_known(headers["etag"], known_tags):
         return {**start, "headers": headers.raw}
     for name in _OF_A_BODY:
         del headers[name]
@@ -67,8 +67,8 @@ def etag_of(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
-def is_known(etag: str, wanted: str | None) -> bool:
+def is_known(etag: str, known_tags: str | None) -> bool:
     """True if If-None-Match contains an ETag, by weak comparison (RFC 9110 section 13.1.2)."""
-    if wanted is None:
+    if known_tags is None:
         return False
-    return wanted.strip() == "*" or etag in (each.strip().removeprefix("W/") for each in wanted.split(","))
+    return known_tags.strip() == "*" or etag in (each.strip().removeprefix("W/") for each in known_tags.split(","))

@@ -29,7 +29,7 @@ class ServingSettings:
         "published feeds (`/articles.atom`, `/categories/…`, `/sources/…`) require no token, for readers and hubs",
     )
     public_url: str | None = setting(
-        None, "URL", "at which hubs reach the API; without it no hub is asked for deliveries"
+        None, "URL", "at which hubs reach the API; without it no hub is requested to deliver"
     )
     hub_url: str | None = setting(
         None,

@@ -58,8 +58,8 @@ removes the limit, exceeds every maximum).
 def check_hardened(settings: BaseSettings) -> None:
     """Raise ValueError for the first unsafe setting: its name, its value, the required value, and the reason."""
     for name, required, reason in _REASONS:
-        for part, actual, wanted in _differences(settings, name, required):
-            raise ValueError(f"{part} is {actual!r}, it must be {wanted}: {reason}")
+        for part, actual, needed in _differences(settings, name, required):
+            raise ValueError(f"{part} is {actual!r}, it must be {needed}: {reason}")
 
 
 def _differences(settings: BaseSettings, name: str, required: object) -> list[tuple[str, object, str]]:
@@ -83,9 +83,9 @@ def _parts(name: str, actual: BaseSettings, required: Mapping[str, object]) -> l
     """
     by_path = {_path(key): value for key, value in actual.items()}
     return [
-        (f"{name}[{path!r}]", by_path.get(path), repr(wanted))
-        for path, wanted in required.items()
-        if by_path.get(path) != wanted
+        (f"{name}[{path!r}]", by_path.get(path), repr(needed))
+        for path, needed in required.items()
+        if by_path.get(path) != needed
     ]
 
 

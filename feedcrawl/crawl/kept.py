@@ -106,7 +106,7 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
     """A connection on which a conditional GET may be sent with `send`, beside Twisted's own `request`."""
 
     transport: Any  # zope interfaces declare methods without `self`, which mypy cannot call
-    _asked: asyncio.Future[Fields | Deferred[Response]] | None = None
+    _pending: asyncio.Future[Fields | Deferred[Response]] | None = None
     _begin: Begin
     _peer: Peer | None = None
 
@@ -116,13 +116,13 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         `begin` is called before the response is parsed, as an agent's callbacks are. If the connection is lost before
         the first byte, the future fails with ResponseNeverReceived.
         """
-        self._asked, self._begin = asyncio.get_running_loop().create_future(), begin
+        self._pending, self._begin = asyncio.get_running_loop().create_future(), begin
         self.transport.write(message)
-        return self._asked
+        return self._pending
 
     def give_up(self) -> None:
         """Close the connection at once, since no response came in time."""
-        self._asked = None
+        self._pending = None
         self.transport.abortConnection()
 
     def keep(self) -> None:
@@ -143,24 +143,24 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's interface
         """Read a 304 at once; begin Twisted's parser for any other response."""
-        asked, self._asked = self._asked, None
-        if asked is not None:
-            if asked.done():  # given up in this turn of the loop
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            if pending.done():  # given up in this turn of the loop
                 return
             fields = unmodified(data)
             if fields is not None:
-                asked.set_result(fields)
+                pending.set_result(fields)
                 return
             sent = _Sent(b"GET", b"/", _NO_FIELDS, None, persistent=True)  # type: ignore[no-untyped-call]
-            asked.set_result(self._begin(self.request(sent)))
+            pending.set_result(self._begin(self.request(sent)))
         super().dataReceived(data)  # type: ignore[no-untyped-call]
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]  # noqa: N802 - Twisted's interface
         """Fail the request that has no response yet."""
-        asked, self._asked = self._asked, None
+        pending, self._pending = self._pending, None
         super().connectionLost(reason)  # type: ignore[no-untyped-call]
-        if asked is not None and not asked.done():
-            asked.set_exception(ResponseNeverReceived([reason]))  # type: ignore[no-untyped-call]
+        if pending is not None and not pending.done():
+            pending.set_exception(ResponseNeverReceived([reason]))  # type: ignore[no-untyped-call]
 
 
 class _Begun(_ScrapyAgent):

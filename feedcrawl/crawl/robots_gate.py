@@ -93,7 +93,7 @@ class RobotsGate:
 
         Raises RobotsBlocked, or RobotsUnavailable or RobotsElsewhere if the URL may not be requested yet.
         """
-        (record, rules), asked = await self._rules(origin(url), turn)
+        (record, rules), was_fetched = await self._rules(origin(url), turn)
         now = self._now().timestamp()
         verdict = access(
             record.status,
@@ -113,7 +113,7 @@ class RobotsGate:
                 self._allowed[origin(url)] = record.failing_since
                 details = {"url": url, "host": hostname(url), "http_status": record.status}
                 logger.warning("robots_allowed_on_error", extra=details)
-        return asked
+        return was_fetched
 
     def _note_waiting(self, url: str, *, waits: bool) -> None:
         """Count the pages that wait for a robots.txt; those of a host that is known again do not."""
@@ -333,14 +333,14 @@ class RobotsGate:
         return self._now().timestamp() - record.fetched_at < life
 
     def _pace(self, site: str, rules: robots.RobotsRules) -> None:
-        asked = rules.crawl_delay(self._agent)
-        if not asked:
+        requested_sec = rules.crawl_delay(self._agent)
+        if not requested_sec:
             return
-        if asked > self._config.max_crawl_delay_sec:
-            logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": asked})
-        asked = min(asked, self._config.max_crawl_delay_sec)
+        if requested_sec > self._config.max_crawl_delay_sec:
+            logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": requested_sec})
+        requested_sec = min(requested_sec, self._config.max_crawl_delay_sec)
         host, default_ms = hostname(site), round(self._config.host_delay_sec * 1000)
-        delay_sec = base_delay(asked, None, default_ms) / 1000
+        delay_sec = base_delay(requested_sec, None, default_ms) / 1000
         self._frontier.pace(host, delay_sec=delay_sec)
         if delay_sec > self._paced.get(host, default_ms / 1000):
             self._just_paced.add(host)

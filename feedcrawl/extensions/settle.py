@@ -1,4 +1,4 @@
-"""Gives back the task whose callback or pipeline raised an error, so that no lease stays held."""
+"""Gives back the task whose callback or pipeline raised an error, so that no task stays leased."""
 
 from __future__ import annotations
 

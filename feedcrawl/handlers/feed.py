@@ -13,7 +13,7 @@ from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.validators import Preconditions
 from feedcrawl.domain.push import protocol, rsscloud
-from feedcrawl.domain.subscriptions.access import login_wanted
+from feedcrawl.domain.subscriptions.access import login_hint
 from feedcrawl.handlers import discovery
 from feedcrawl.handlers.base import (
     UNAUTHORIZED,
@@ -79,16 +79,16 @@ class FeedTasks(TaskHandler):
         config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
         if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
             return self._delivery(lease, feed, pushed)
-        whole = feed.wants_archives or "whole" in payload or "search" in payload
+        whole = feed.needs_archives or "whole" in payload or "search" in payload
         wait = 0.0 if whole else self.wired.websub.unread_wait_sec(feed, lease.history.again)
         if wait > 0:
             self.leases.done(lease, status="pending", reason="waits", delay_sec=wait)
             return None
-        asked = Preconditions("plain", Validators()) if whole else polling.preconditions(feed, self.wired.now())
+        preconditions = Preconditions("plain", Validators()) if whole else polling.preconditions(feed, self.wired.now())
         meta = {
             "feed": feed,
-            "asked": asked.kind,
-            "validators": asked.validators,
+            "asked": preconditions.kind,
+            "validators": preconditions.validators,
             "raw": {"feed_id": feed.id, "previous": feed.polls.raw},
             # An operator named the subscribed URL, while a guessed address is ours; robots.txt governs crawling only.
             "dont_obey_robotstxt": not (feed.is_guess or "search" in payload),
@@ -249,7 +249,7 @@ class FeedTasks(TaskHandler):
         detail = ""
         if response.status == UNAUTHORIZED:
             scheme, sent = auth_scheme(response), bool(request.meta.get("private"))
-            detail = login_wanted(scheme=scheme, sent=sent, program=program())
+            detail = login_hint(scheme=scheme, sent=sent, program=program())
         return FeedReceived(
             **transfer_of(request, result_of(request.meta["outcome"]), self.wired.now(), response),
             **archived(request),
@@ -271,4 +271,4 @@ def _reads_all(requested: FeedRequested) -> bool:
     """True if a document is parsed even if its digest is known: to find its archives, or to check that it is the
     lost feed.
     """
-    return requested.feed.wants_archives or "search" in requested.lease.task.payload
+    return requested.feed.needs_archives or "search" in requested.lease.task.payload

@@ -73,8 +73,8 @@ class Lists:
             return poll.judged(f"the address serves a list of {len(found.feeds)} feeds; {_DETAILS[kept]}", kept)
         specs, refused = await self._passed(registering.specs_of(found, subscription.categories))
         log_refused(refused)
-        wanted = await self.subscribe(registering.with_archives(specs) if subscription.backfill else specs)
-        ids = [each for each in wanted if each != subscription.id]  # a list may name itself
+        subscribed = await self.subscribe(registering.with_archives(specs) if subscription.backfill else specs)
+        ids = [each for each in subscribed if each != subscription.id]  # a list may name itself
         if not ids:
             return poll
         registering.unsubscribe(self.registry, self.frontier, poll.feed.id)

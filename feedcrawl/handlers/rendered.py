@@ -51,7 +51,7 @@ class Renders:
         validators are those of the plain page. An article of the rendered page has the time of the rendering, and the
         URL at which the browser ended; so has the failure of a page that has no article either way.
         """
-        if not self._wanted(article) or renderer.of(self._crawler).missing:
+        if not self._is_needed(article) or renderer.of(self._crawler).missing:
             return True
         try:
             shown = await self._shown(article, plain.url)
@@ -81,7 +81,7 @@ class Renders:
                 article.code, article.reason, article.detail = found.code, found.reason, f"rendered: {found.detail}"
         return True
 
-    def _wanted(self, article: Article) -> bool:
+    def _is_needed(self, article: Article) -> bool:
         source = self._wired.sources.of(article.final_url or article.url, article.lease.task.source)
         mode = cast("Render", (source and source.render) or self._wired.config.render)
         found = article.extraction

@@ -102,8 +102,8 @@ class HubTasks(TaskHandler):
         if lease.id.startswith(ONCE):
             self._try_again(lease, reason)
             return
-        asked_for = request.meta.get("retry_after_sec") or 0.0
-        wait = self.wired.websub.fail(_feed_id(request.meta["lease"]), reason, at_least_sec=asked_for)
+        requested_sec = request.meta.get("retry_after_sec") or 0.0
+        wait = self.wired.websub.fail(_feed_id(request.meta["lease"]), reason, at_least_sec=requested_sec)
         self._again(request, reason, wait)
 
     def _try_again(self, lease: Lease, reason: str) -> None:

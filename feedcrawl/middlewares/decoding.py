@@ -106,8 +106,8 @@ class DecodingMiddleware:
         if not response.body:
             return response
         try:
-            if (wanted := request.meta.get("first_bytes")) is not None and response.status < 300:
-                body = await asyncio.to_thread(head, response.body, codings, limit_bytes=wanted)
+            if (first_bytes := request.meta.get("first_bytes")) is not None and response.status < 300:
+                body = await asyncio.to_thread(head, response.body, codings, limit_bytes=first_bytes)
             else:
                 body = await _decoded(response, codings, limit)
         except Undecodable as refusal:

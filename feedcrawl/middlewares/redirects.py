@@ -51,14 +51,14 @@ class RedirectMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
         """The response unless it redirects, else the next request; raises RedirectRefused or HopElsewhere."""
-        if response.status not in REDIRECTS or request.method not in {"GET", "HEAD"} or _is_wanted(request, response):
+        if response.status not in REDIRECTS or request.method not in {"GET", "HEAD"} or _is_handled(request, response):
             return response
         chain = (*request.meta.get("redirect_urls", ()), request.url)
         jar = jar_of(request, response)
-        before = _held(jar)
+        before = _stored(jar)
         if jar is not None:
             jar.extract_cookies(response, request)
-        fresh = _held(jar) != before
+        fresh = _stored(jar) != before
         hop = next_hop(chain, response.status, response.headers.get("Location"), limit=self._limit, fresh=fresh)
         if isinstance(hop, Refused):
             raise RedirectRefused(hop.reason, f"{hop.detail or len(chain)} at {request.url}{_wants_cookies(jar)}")
@@ -70,7 +70,7 @@ class RedirectMiddleware:
         return followed
 
 
-def _held(jar: CookieJar | None) -> set[tuple[str, str, str, str | None]]:
+def _stored(jar: CookieJar | None) -> set[tuple[str, str, str, str | None]]:
     return {(each.domain, each.path, each.name, each.value) for each in jar or ()}
 
 
@@ -78,7 +78,7 @@ def _wants_cookies(jar: CookieJar | None) -> str:
     return "" if jar is None else "; it sets cookies, which are kept for one chain of redirects only"
 
 
-def _is_wanted(request: Request, response: Response) -> bool:
+def _is_handled(request: Request, response: Response) -> bool:
     meta = request.meta
     if meta.get("dont_redirect") or meta.get("handle_httpstatus_all"):
         return True

@@ -50,10 +50,10 @@ class RobotsMiddleware:
         if request.meta.get("dont_obey_robotstxt"):
             return
         lease = request.meta.get("lease")
-        asked = await self._gate.check(request.url, lease)
+        was_fetched = await self._gate.check(request.url, lease)
         if lease is not None and self._gate.has_just_paced(request.url):
             raise CrawlDelayLearned(f"crawl_delay: {request.url}")
-        if lease is None or not asked:
+        if lease is None or not was_fetched:
             return
         wait = self._leases.turn(lease) or 0
         if wait > NEAR_SEC:
@@ -63,9 +63,9 @@ class RobotsMiddleware:
 
 def stop_at_first_bytes(data: bytes, request: Request) -> None:
     """Ends a download after `meta["first_bytes"]` bytes; the response has the bytes received so far."""
-    wanted = request.meta.get("first_bytes")
-    if wanted is None:
+    first_bytes = request.meta.get("first_bytes")
+    if first_bytes is None:
         return
     request.meta["bytes_got"] = request.meta.get("bytes_got", 0) + len(data)
-    if request.meta["bytes_got"] >= wanted:
+    if request.meta["bytes_got"] >= first_bytes:
         raise StopDownload(fail=False)

@@ -41,7 +41,7 @@ async def tunnel(proxy: Proxy, targets: Sequence[str], port: int) -> socket.sock
 
     Raises RouteFailed if the proxy is at fault, TunnelFailed if the proxy could not reach any target.
     """
-    failed = TunnelFailed("unreachable", f"{proxy.name} cannot be asked for any of {', '.join(targets)}")
+    failed = TunnelFailed("unreachable", f"{proxy.name} cannot connect to any of {', '.join(targets)}")
     for target in targets:
         if proxy.scheme == "socks4" and ":" in target:
             continue  # SOCKS 4 has no IPv6

@@ -74,9 +74,9 @@ def limit(memory_bytes: int) -> None:
     limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_NOFILE: OPEN_FILES}
     if MEMORY_IS_LIMITED:
         limits[resource.RLIMIT_AS] = memory_bytes
-    for kind, wanted in limits.items():
+    for kind, value in limits.items():
         _, hard = resource.getrlimit(kind)
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (most, most))
     for name in _TALKATIVE:
         logging.getLogger(name).disabled = True

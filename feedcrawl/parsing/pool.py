@@ -167,24 +167,24 @@ class ParserPool:
             raise BrokenProcessPool("the parsing processes cannot be started")
         return pool
 
-    async def _answer(self, pool: ProcessPool, asked: asyncio.Future[Any], wall_sec: float) -> Answer | Failed:
+    async def _answer(self, pool: ProcessPool, future: asyncio.Future[Any], wall_sec: float) -> Answer | Failed:
         deadline = time.monotonic() + _AHEAD * wall_sec + _STALL_SEC
         try:
-            while not (await asyncio.wait([asked], timeout=_LOOK_SEC))[0]:
+            while not (await asyncio.wait([future], timeout=_LOOK_SEC))[0]:
                 if time.monotonic() > deadline:
                     # A child that is killed while it holds the pipe's lock blocks all others.
                     pool.stop()  # type: ignore[no-untyped-call]
                 if not pool.active:
                     raise BrokenProcessPool("the parsing processes do not answer")
-            if asked.cancelled():
+            if future.cancelled():
                 return Failed("parse_cancelled", "the pool is closing")
-            error = asked.exception()
+            error = future.exception()
             if error is not None and (isinstance(error, (BrokenProcessPool, FutureTimeout)) or _was_killed(error)):
                 raise error
-            answer: Answer | Failed = self._failure(error, wall_sec) if error else asked.result()
+            answer: Answer | Failed = self._failure(error, wall_sec) if error else future.result()
             return answer
         finally:
-            asked.cancel()
+            future.cancel()
 
     def _failure(self, error: BaseException, wall_sec: float) -> Failed:
         if isinstance(error, FutureTimeout):

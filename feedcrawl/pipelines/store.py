@@ -89,7 +89,7 @@ class StorePipeline:
         categories = poll.feed.subscription.categories
         store = self._articles
         for task, _ in tasks:
-            store.want(pipe, task.id, categories)
+            store.request_categories(pipe, task.id, categories)
         linked = (entry["canonical_link"] for entry in poll.found.entries.new if entry["article_uid"])
         links = list({link for link in linked if link and "#" not in link})  # readers of links know whole pages only
         for category in categories:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from playwright.async_api import Page, Route
-    from playwright.async_api import Request as Wanted
+    from playwright.async_api import Request as Loaded
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -40,7 +40,7 @@ SETTLE_SEC: Final = 5.0
 LEAVE_SEC: Final = 4.0
 """Seconds after which a page that leads elsewhere is closed if its document is not there."""
 MOVED: Final = "render_moved_to"
-"""Key of a request's meta: the URLs to which a page wanted to lead."""
+"""Key of a request's meta: the other URLs to which a page navigated."""
 IDLE_SEC: Final = 60.0
 PAGES_OF_A_BROWSER: Final = 100
 LOOK_SEC: Final = 0.25
@@ -288,15 +288,15 @@ async def _confine(page: Page, request: Request) -> None:
             with contextlib.suppress(playwright_api().Error):
                 await page.close()
 
-    async def judge(route: Route, wanted: Wanted) -> None:
-        moves = wanted.is_navigation_request()
-        framed = moves and wanted.frame.parent_frame is not None
-        if may_load(wanted.url, "frame" if framed else wanted.resource_type, page_url=request.url if moves else None):
+    async def judge(route: Route, loaded: Loaded) -> None:
+        moves = loaded.is_navigation_request()
+        framed = moves and loaded.frame.parent_frame is not None
+        if may_load(loaded.url, "frame" if framed else loaded.resource_type, page_url=request.url if moves else None):
             await route.fallback()
         else:
             await route.abort("aborted")  # with any other abort reason, Chromium shows an error in place of the page
             if moves and not framed and not is_there.is_set():
-                request.meta[MOVED].append(wanted.url)
+                request.meta[MOVED].append(loaded.url)
                 leaving.append(asyncio.ensure_future(leave()))
 
     async def settled() -> str:

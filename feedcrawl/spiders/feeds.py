@@ -122,10 +122,12 @@ class FeedsSpider(FrontierSpider):
             return
         began = self._began or self.wired.now()
         for feeds in subscriptions.batches(subscriptions.each(self.wired.registry, ids or None), handlers.BATCH):
-            wanted = subscriptions.want_archives(self.wired.registry, feeds) if self.backfill else []
+            with_archives = subscriptions.request_archives(self.wired.registry, feeds) if self.backfill else []
             idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.leased]
             others = subscriptions.resting(idle, began) if self.now else []
-            subscriptions.poll_now(self.wired.frontier, list({each.id: each for each in (*wanted, *others)}.values()))
+            subscriptions.poll_now(
+                self.wired.frontier, list({each.id: each for each in (*with_archives, *others)}.values())
+            )
             await asyncio.sleep(0)
 
 

@@ -56,10 +56,10 @@ class SitemapsSpider(FrontierSpider):
     async def _watch(self, specs: Sequence[SubscriptionSpec]) -> list[str]:
         ids: dict[str, None] = {}
         for first in range(0, len(specs), handlers.BATCH):
-            wanted, refused = sites.sitemaps_from(specs[first : first + handlers.BATCH], self.wired.now())
+            sitemaps, refused = sites.sitemaps_from(specs[first : first + handlers.BATCH], self.wired.now())
             handlers.log_refused(refused)
-            found = sites.watch(self.wired.sitemaps, self.wired.frontier, wanted)
-            sites.settle_settings(self.wired.sitemaps, wanted, found)
+            found = sites.watch(self.wired.sitemaps, self.wired.frontier, sitemaps)
+            sites.settle_settings(self.wired.sitemaps, sitemaps, found)
             ids.update(dict.fromkeys(found))
             await asyncio.sleep(0)
         return list(ids)

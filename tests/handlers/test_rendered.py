@@ -47,7 +47,7 @@ def played(
 
     monkeypatch.setattr(rendered.renderer, "of", lambda _: SimpleNamespace(missing=False))
     renders: Any = Renders.__new__(Renders)
-    renders._extract, renders._shown, renders._wanted = extract, show, lambda _: True
+    renders._extract, renders._shown, renders._is_needed = extract, show, lambda _: True
     renders._crawler = SimpleNamespace(engine=SimpleNamespace(running=True))
     renders._wired = SimpleNamespace(now=lambda: RENDERED, config=SimpleNamespace(max_attempts=4))
     assert asyncio.run(renders.improve(article, HtmlResponse(URL)))

@@ -35,12 +35,12 @@ class Bodies:
 
     def __init__(self, largest: int) -> None:
         self._limit = max(HELD_BYTES, 4 * largest)
-        self._held = 0
+        self._bytes = 0
         self._arriving = Places(ARRIVING, ARRIVING_OF_ONE, "too_many_bodies", "bodies may be on their way")
 
     @asynccontextmanager
     async def read(self, request: Request, limit: int) -> AsyncIterator[bytes]:
-        """The whole body of at most `limit` bytes, counted as held until the block ends.
+        """The whole body of at most `limit` bytes, whose bytes count until the block ends.
 
         Nothing is read past a limit, and nothing at all of a body whose Content-Length is over it. Refusal:
         `too_large`, `too_slow`, `bad_encoding`, `body_incomplete`; RetryLater: `too_many_bodies`.
@@ -58,10 +58,10 @@ class Bodies:
         try:
             yield body
         finally:
-            self._held -= len(body)
+            self._bytes -= len(body)
 
     async def _whole(self, request: Request, limit: int) -> bytes:
-        """The body, counted as held; a failure releases its bytes."""
+        """The body, with its bytes counted; a failure uncounts them."""
         too_large = Refusal("too_large", f"a body of this kind may have {limit} bytes")
         length = request.headers.get("content-length", "0")
         if not length.isdigit() or int(length) > limit:
@@ -70,18 +70,18 @@ class Bodies:
         try:
             async for piece in request.stream():
                 if len(body) + len(piece) > limit:
-                    raise too_large  # noqa: TRY301 - what is held must be given back
+                    raise too_large  # noqa: TRY301 - the bytes must be uncounted
                 self._hold(len(piece))
                 body += piece
         except BaseException:
-            self._held -= len(body)
+            self._bytes -= len(body)
             raise
         return bytes(body)
 
     def _hold(self, size: int) -> None:
-        if self._held + size > self._limit:
+        if self._bytes + size > self._limit:
             raise RetryLater("too_many_bodies", "other bodies are being processed: try again", BUSY_SEC)
-        self._held += size
+        self._bytes += size
 
 
 def check_json(body: bytes) -> None:

@@ -45,9 +45,9 @@ class Limits:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as stack:
             try:
-                body = await _body(request, held)
+                body = await _body(request, stack)
             except Refusal as error:
                 await turned_away(request, refused(error))(scope, receive, send)
             except StoreUnavailable as error:
@@ -70,8 +70,8 @@ def turned_away(request: Request, answer: Response) -> Response:
     return answer
 
 
-async def _body(request: Request, held: AsyncExitStack) -> bytes | None:
-    """The body, read within its limits and counted until `held` ends; None if there is none, or it must not be
+async def _body(request: Request, stack: AsyncExitStack) -> bytes | None:
+    """The body, read within its limits and counted until `stack` ends; None if there is none, or it must not be
     read.
     """
     if len(request.scope["query_string"]) > MAX_QUERY_BYTES:
@@ -84,7 +84,7 @@ async def _body(request: Request, held: AsyncExitStack) -> bytes | None:
     if limit is None:
         return None
     bodies: Bodies = request.app.state.bodies
-    body = await held.enter_async_context(bodies.read(request, limit))
+    body = await stack.enter_async_context(bodies.read(request, limit))
     if is_json and body:
         check_json(body)
     request.state.body = body

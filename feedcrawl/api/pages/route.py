@@ -76,8 +76,8 @@ def confirm(
 
 
 def _to_login(request: Request) -> Response:
-    asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    back = asked if request.method == "GET" else "/"
+    address = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    back = address if request.method == "GET" else "/"
     answer = RedirectResponse(f"/login{templates.query(next=back if back != '/' else '')}", 303, templates.HEADERS)
     if COOKIE in request.cookies:  # of a token that was revoked
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")

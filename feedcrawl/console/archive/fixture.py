@@ -80,13 +80,13 @@ class Fetcher(Spider):
         self.came.append(Page(response.url, headers, response.body, at))
 
 
-def archived(config: Config, wanted: str) -> Page | None:
+def archived(config: Config, name: str) -> Page | None:
     """The newest complete capture of a URL, or a fetch by its id, with the data of its feed; None if there is
     none.
     """
     limit = config.max_article_bytes
     with closing(capture.opened(config.data_dir)) as store:
-        of_name = (each for each in store.refs() if each.uid and wanted in (each.url, each.fetch_id))
+        of_name = (each for each in store.refs() if each.uid and name in (each.url, each.fetch_id))
         ref = capture.newest(store, of_name, limit_bytes=limit)
         if ref is None or ref.uid is None:
             return None
@@ -108,9 +108,9 @@ def check(directory: Path, *, accept: bool) -> int:
     """Prints the differences of each case; returns the exit status."""
     folders, different = fixtures.folders(directory), 0
     for folder in folders:
-        page, wanted = fixtures.load(folder)
+        page, expectation = fixtures.load(folder)
         found = fixtures.expected(page)
-        differences = list(fixtures.differences(wanted, found))
+        differences = list(fixtures.differences(expectation, found))
         different += bool(differences)
         for name, old, new in differences:
             write(f"{folder.name}  {name}: {brief(old, SHOWN)} → {brief(new, SHOWN)}")

@@ -32,16 +32,16 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     """Replays, and prints the results."""
     if args:
         raise UsageError("conditions are options: --url URL, --since DAY, …", print_help=False)
-    counts = asyncio.run(_replay(wired, _wanted(opts), _feed_id(wired, opts.feed), opts))
+    counts = asyncio.run(_replay(wired, _conditions(opts), _feed_id(wired, opts.feed), opts))
     if not counts:
         say("replay", "the archive of this data directory holds no page that is meant (raw/, FEEDCRAWL_RAW)")
     return DONE if counts else UNUSABLE
 
 
-async def _replay(wired: Wiring, wanted: CaptureFilter, feed_id: str | None, opts: Namespace) -> Counter[str]:
+async def _replay(wired: Wiring, conditions: CaptureFilter, feed_id: str | None, opts: Namespace) -> Counter[str]:
     counts: Counter[str] = Counter()
     try:
-        async for each in wired.replay.run(wanted, feed_id=feed_id, write=opts.write):
+        async for each in wired.replay.run(conditions, feed_id=feed_id, write=opts.write):
             counts[each.outcome] += 1
             counts.update({"written": 1} if each.written else {})
             counts.update(f"changed {name}" for name in each.changes)
@@ -64,7 +64,7 @@ def lines(each: Replayed) -> list[str]:
     return [f"{each.fetched_at}  {each.uid}  {each.outcome}{written}{reason}  {each.url}", *changes]
 
 
-def _wanted(opts: Namespace) -> CaptureFilter:
+def _conditions(opts: Namespace) -> CaptureFilter:
     return CaptureFilter(
         since=moment(opts.since) if opts.since else None,
         until=moment(opts.until, end=True) if opts.until else None,

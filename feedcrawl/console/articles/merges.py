@@ -27,12 +27,12 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
             write(*(json_array(found).splitlines() if opts.json else map(line, found)))
             if not (found or opts.json):
                 say("merges", "no articles have been merged")
-        case ["show", wanted]:
-            merge = wired.merges.find(wanted)
+        case ["show", name]:
+            merge = wired.merges.find(name)
             write(*([json.dumps(merge)] if opts.json else details(merge)))
         case ["undo", _, *_]:
-            for wanted in args[1:]:
-                merge, outcome = wired.merges.undo(wanted, wired.now())
+            for name in args[1:]:
+                merge, outcome = wired.merges.undo(name, wired.now())
                 write(f"{merge['uid']} {outcome}: {SAID[outcome]}")
         case _:
             raise UsageError(f"say list, show UID or undo UID: `{program()} merges list` names them", print_help=False)

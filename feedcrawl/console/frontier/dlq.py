@@ -29,29 +29,29 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     if not args or args[0] not in ACTIONS:
         raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
     action, names = args[0], args[1:]
-    wanted, limit = _wanted(names, opts, wired.now().timestamp()), _limit(opts.limit)
+    conditions, limit = _conditions(names, opts, wired.now().timestamp()), _limit(opts.limit)
     if action in ("list", "show"):
-        found = wired.dead_letter_service.matching(wanted, limit)
+        found = wired.dead_letter_service.matching(conditions, limit)
         count = _write_array(found) if opts.json else _write_lines(found, whole=action == "show")
-    elif wanted == DeadLetterFilter() and not opts.all:
+    elif conditions == DeadLetterFilter() and not opts.all:
         raise UsageError(f"say which: a URL, a condition, or --all to {action} every letter", print_help=False)
     elif action == "drop":
-        count = wired.dead_letter_service.drop(wanted, limit)
+        count = wired.dead_letter_service.drop(conditions, limit)
         _write_counts({"dropped": count}, as_json=opts.json)
     else:
-        came = wired.dead_letter_service.replay(wanted, limit)
+        came = wired.dead_letter_service.replay(conditions, limit)
         count = came.replayed
         _write_counts({"replayed": count, "refused": came.refused}, as_json=opts.json)
     if not count and (names or not opts.json):
-        say("dlq", f"no dead letter is that of {', '.join(names)}" if names else _none(wanted))
+        say("dlq", f"no dead letter is that of {', '.join(names)}" if names else _none(conditions))
     return UNUSABLE if names and not count else DONE
 
 
-def _none(wanted: DeadLetterFilter) -> str:
-    return "there are no dead letters" if wanted == DeadLetterFilter() else "no dead letter meets these conditions"
+def _none(conditions: DeadLetterFilter) -> str:
+    return "there are no dead letters" if conditions == DeadLetterFilter() else "no dead letter meets these conditions"
 
 
-def _wanted(names: list[str], opts: Namespace, now: float) -> DeadLetterFilter:
+def _conditions(names: list[str], opts: Namespace, now: float) -> DeadLetterFilter:
     return DeadLetterFilter(
         reason=opts.reason,
         host=opts.host.lower() if opts.host else None,

@@ -52,14 +52,14 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         _explain(wired, hosts, as_json=opts.json)
         return DONE if all(host.tasks for host in hosts) else UNUSABLE
     else:
-        wanted, stores = _wanted(opts), (wired.frontier, wired.articles)
-        part = PART if wanted != TaskFilter() else min(PART, opts.limit * 2)
-        cursor, found = listing.urls(*stores, wanted, cursor=opts.cursor, limit=opts.limit, part=part)
+        conditions, stores = _conditions(opts), (wired.frontier, wired.articles)
+        part = PART if conditions != TaskFilter() else min(PART, opts.limit * 2)
+        cursor, found = listing.urls(*stores, conditions, cursor=opts.cursor, limit=opts.limit, part=part)
         _show_urls(cursor, listing.task_records(*stores, found), as_json=opts.json)
     return DONE
 
 
-def _wanted(opts: Namespace) -> TaskFilter:
+def _conditions(opts: Namespace) -> TaskFilter:
     """The conditions of the command line; raises UsageError for a time that cannot be read."""
     values = {each.name: getattr(opts, each.name) for each in fields(TaskFilter)}
     for name in TIMES:

@@ -18,7 +18,7 @@ from feedcrawl import wiring
 from feedcrawl.crawl.failures import failure_name, sentence, status_sentence
 from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
 from feedcrawl.domain.discovery.choice import Candidate
-from feedcrawl.domain.subscriptions.access import login_wanted
+from feedcrawl.domain.subscriptions.access import login_hint
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.search import with_scheme
 from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, UNAUTHORIZED, auth_scheme, content_type
@@ -165,7 +165,7 @@ class DiscoverSpider(Spider):
         detail = status_sentence(response.status)
         if response.status == UNAUTHORIZED:
             scheme = auth_scheme(response)
-            detail = login_wanted(scheme=scheme, sent=bool(private), program=program(), subscribed=False)
+            detail = login_hint(scheme=scheme, sent=bool(private), program=program(), subscribed=False)
         return Examined(url, code=f"http_{response.status}", detail=detail)
 
     async def _read(self, response: Response) -> Candidate | tuple[str, str]:

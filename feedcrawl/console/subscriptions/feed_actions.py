@@ -99,12 +99,12 @@ ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
 def budget(wired: Stores) -> int:
     """The demand of all feeds, the tempo that follows from the budget, and the predicted delay."""
     registry, limit = wired.registry, wired.config.polls_per_hour
-    asked = registry.demand()
+    demand = registry.demand()
     polled = (feed.polls for feed in registry.all() if feed.polls.interval_sec)
     bought = forecast((polls.cadence_state.arrivals, polls.interval_sec or 0.0) for polls in polled)
     kept = f"{limit:g} polls per hour" if limit is not None else "none (FEEDCRAWL_POLLS_PER_HOUR)"
     write(
-        f"Budget: {kept}. Demand: {asked * 3600:.1f} polls per hour; tempo {tempo_for(asked, limit):.3f}.",
+        f"Budget: {kept}. Demand: {demand * 3600:.1f} polls per hour; tempo {tempo_for(demand, limit):.3f}.",
         f"Scheduled: {bought.polls_per_hour:.1f} polls per hour for {bought.entries_per_day:.1f} new entries per day.",
         f"Mean delay from publication to the poll: {duration(bought.delay_sec)}.",
         f"With twice the polls {duration(bought.delay_sec / 2)}, with half {duration(bought.delay_sec * 2)}.",

@@ -76,7 +76,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         ids += found
         feeds = wired.registry.load(found)
         if opts.backfill:
-            due = registering.want_archives(wired.registry, list(feeds.values()))
+            due = registering.request_archives(wired.registry, list(feeds.values()))
             registering.poll_now(wired.frontier, due)
         for feed in feeds.values():
             write(f"{feed.id}  {feed.subscription.url}")

@@ -14,7 +14,7 @@ DeletedWhy = Literal["entry_deleted", "http_410"]
 class ArticleFields(TypedDict, total=False):
     """The record of an article or of its failure, in memory: the values of `ArticleHashRecord` with their own types.
 
-    Every field may be absent: readers of the HASH name the fields that they want, and earlier versions wrote fewer.
+    Every field may be absent: readers of the HASH name the fields that they read, and earlier versions wrote fewer.
     """
 
     type: Literal["article"]

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 class Known:
     """The stored state at the time when an article was extracted.
 
-    `owner`: task that owns the canonical URL. `wanted`: categories to add to the article. `stored`: content hash stored
-    under its uid. `merged_before`: uid that it was merged into before. `apart`: uids that it must not be merged into.
-    `requested` and `own`: page records of the requested URL and of the page; `requested_in` and `own_in`: collections
-    that contain them. `same_text` and `same_title`: earlier articles with an equal text or title.
+    `owner`: task that owns the canonical URL. `requested_categories`: categories to add to the article. `stored`:
+    content hash stored under its uid. `merged_before`: uid that it was merged into before. `apart`: uids that it must
+    not be merged into. `requested` and `own`: page records of the requested URL and of the page; `requested_in` and
+    `own_in`: collections that contain them. `same_text` and `same_title`: earlier articles with an equal text or title.
     """
 
     owner: str
-    wanted: frozenset[str] = frozenset()
+    requested_categories: frozenset[str] = frozenset()
     stored: str | None = None
     merged_before: str | None = None
     apart: frozenset[str] = frozenset()

@@ -64,7 +64,7 @@ class MediaRecord(TypedDict):
     content_hash: Annotated[Sha256 | None, About("SHA-256 of the current version's text")]
     revisions: Annotated[list[MediaRevisions], About("Versions of the article, newest first, at most 20")]
     request_id: Annotated[
-        str | None, About("X-Request-ID of the request that first asked for the URL; null if it came from a feed")
+        str | None, About("X-Request-ID of the request that first requested the URL; null if it came from a feed")
     ]
     duplicate: Annotated[bool, About("True if the article was merged into that of duplicate_of")]
     capabilities: Annotated[

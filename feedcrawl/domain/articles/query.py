@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FIELDS: Final = ("feed_id", "canonical_url", "language")
-"""The fields of an article that `Wanted.matches` reads."""
+"""The fields of an article that `ArticleFilter.matches` reads."""
 TEXTS: Final = frozenset({"clean_text", "content_html"})
 """Fields in which an empty string is a value; in other fields it means that there is none."""
 OUTLINE: Final = (
@@ -50,7 +50,7 @@ class ArticleFilter:
         return (
             (self.feed_id is None or article.get("feed_id") == self.feed_id)
             and (self.host is None or _host(article.get("canonical_url", "")) == self.host.lower())
-            and (self.language is None or _speaks(article.get("language", ""), self.language))
+            and (self.language is None or _is_in_range(article.get("language", ""), self.language))
             and (self.feeds is None or article.get("feed_id") in self.feeds)
             and (self.source is None or self._source_of(article.get("canonical_url", "")) == self.source)
         )
@@ -70,6 +70,6 @@ def _host(url: str) -> str | None:
         return None
 
 
-def _speaks(tag: str, wanted: str) -> bool:
+def _is_in_range(tag: str, language_range: str) -> bool:
     """True if a language tag is in a range (RFC 4647 section 3.3.1)."""
-    return f"{tag}-".lower().startswith(f"{wanted}-".lower())
+    return f"{tag}-".lower().startswith(f"{language_range}-".lower())

@@ -45,7 +45,7 @@ class CaptureFilter:
         """True if a capture is selected."""
         given = ((self.host, host), (self.uid, uid), (self.url, url))
         return (
-            all(wanted is None or wanted == found for wanted, found in given)
+            all(expected is None or expected == found for expected, found in given)
             and (self.since is None or fetched_at >= self.since)
             and (self.until is None or fetched_at < self.until)
         )

@@ -116,9 +116,9 @@ def _days(page: Page, feed: FeedContent | None) -> Iterator[Row]:
 
 def _authors(page: Page, feed: FeedContent | None) -> Iterator[Row]:
     for place, (source, names) in enumerate(author_sources(page, feed), 1):
-        said = [f"{name} ({why})" if why else name for name, why in judged(source, names, page)]
-        if said:
-            yield Row("authors", source, f"place {place}", _cut("; ".join(said)))
+        names_with_reasons = [f"{name} ({why})" if why else name for name, why in judged(source, names, page)]
+        if names_with_reasons:
+            yield Row("authors", source, f"place {place}", _cut("; ".join(names_with_reasons)))
     source, chosen = decide_authors(page, feed)
     yield Row("authors", "chosen", source if chosen else "", "; ".join(chosen) or "none")
 

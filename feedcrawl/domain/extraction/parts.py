@@ -49,11 +49,11 @@ def _named(tree: HtmlElement, fragment: str) -> HtmlElement | None:
 
 
 def _elements(named: HtmlElement) -> Iterator[HtmlElement]:
-    start, said = named, _length(named)
-    if start.tag not in _AT_HEAD and said >= MIN_PART:
+    start, length = named, _length(named)
+    if start.tag not in _AT_HEAD and length >= MIN_PART:
         yield start
         return
-    while _is_wrapped(start, said):
+    while _is_wrapped(start, length):
         start = start.getparent()
     yield start
     for sibling in start.itersiblings():
@@ -62,12 +62,12 @@ def _elements(named: HtmlElement) -> Iterator[HtmlElement]:
         yield sibling
 
 
-def _is_wrapped(element: HtmlElement, said: int) -> bool:
+def _is_wrapped(element: HtmlElement, length: int) -> bool:
     """True if the parent is a heading, or has no text besides that of the element."""
     parent = element.getparent()
     if parent is None or parent.tag in ("body", "html"):
         return False
-    return parent.tag in _AT_HEAD or (said > 0 and _length(parent) == said)
+    return parent.tag in _AT_HEAD or (length > 0 and _length(parent) == length)
 
 
 def _length(element: HtmlElement) -> int:

@@ -62,8 +62,8 @@ def _selected(
     entries: tuple[ParsedEntry, ...], keep: tuple[Rule, ...], drop: tuple[Rule, ...]
 ) -> Iterator[ParsedEntry]:
     for entry in entries:
-        wanted = not keep or any(rule.matches(entry) for rule in keep)
-        if wanted and not any(rule.matches(entry) for rule in drop):
+        is_kept = not keep or any(rule.matches(entry) for rule in keep)
+        if is_kept and not any(rule.matches(entry) for rule in drop):
             yield entry
 
 

@@ -48,8 +48,8 @@ def settle_formulas(tree: HtmlElement) -> None:
 
 
 def _is_formula(math: HtmlElement) -> bool:
-    said = any((token.text or "").strip() for token in math.iter(*_TOKENS))
-    return said and all(inner.tag in MATH_TAGS and (inner is math or inner.tag != "math") for inner in math.iter())
+    has_text = any((token.text or "").strip() for token in math.iter(*_TOKENS))
+    return has_text and all(inner.tag in MATH_TAGS and (inner is math or inner.tag != "math") for inner in math.iter())
 
 
 def _leave_presentation(math: HtmlElement) -> None:

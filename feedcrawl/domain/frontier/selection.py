@@ -59,7 +59,7 @@ class TaskFilter:
             (self.priority, task.priority),
         )
         return (
-            all(wanted in (None, found) for wanted, found in pairs)
+            all(expected in (None, found) for expected, found in pairs)
             and (self.text or "") in task.url
             and self.error in (None, history.last_error, history.reason)
             and history.attempts >= (self.min_retries or 0)

@@ -67,14 +67,14 @@ class Filters:
 
     def labels(self) -> tuple[str, ...]:
         """The labels that a document must have."""
-        wanted = (
+        conditions = (
             ("category", self.category),
             ("source", self.source),
             ("host", self.host),
             ("language", self.language),
             ("feed", self.feed_id),
         )
-        return tuple(label(kind, value) for kind, value in wanted if value is not None)
+        return tuple(label(kind, value) for kind, value in conditions if value is not None)
 
 
 def document_of(article: ArticleFields, *, source: str | None, categories: Sequence[str] = ()) -> RawContentRecord:

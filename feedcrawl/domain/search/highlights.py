@@ -57,7 +57,7 @@ def _spans(text: str, query: Query) -> list[tuple[int, int, int]]:
     lower = lowered(without_marks(text))
     found = [
         (match.start(), match.end(), number)
-        for number, term in enumerate(query.wanted)
+        for number, term in enumerate(query.required)
         for match in _pattern(term).finditer(lower)
     ]
     spans: list[tuple[int, int, int]] = []

@@ -47,7 +47,7 @@ class Query:
     terms: tuple[Term, ...]
 
     @property
-    def wanted(self) -> tuple[Term, ...]:
+    def required(self) -> tuple[Term, ...]:
         """The terms that must occur."""
         return tuple(term for term in self.terms if not term.excluded)
 
@@ -96,8 +96,8 @@ def expression(query: Query, labels: Iterable[str] = ()) -> str:
     "" if nothing must occur, and no label is given.
     """
     columns = _columns()
-    wanted = [f"{columns} : ({' AND '.join(map(_string, query.wanted))})"] if query.wanted else []
-    found = " AND ".join([*wanted, *(f'labels : "{label}"' for label in labels)])
+    required = [f"{columns} : ({' AND '.join(map(_string, query.required))})"] if query.required else []
+    found = " AND ".join([*required, *(f'labels : "{label}"' for label in labels)])
     if not found:
         return ""
     if not query.excluded:

@@ -85,7 +85,7 @@ def search(query: Query, filters: Filters, *, limit: int, offset: int) -> Body:
     if filters.since is not None:
         conditions.append({"range": {"fetched_ts": {"gte": filters.since}}})
     matched = {
-        "must": [_match(term) for term in query.wanted],
+        "must": [_match(term) for term in query.required],
         "must_not": [_match(term) for term in query.excluded],
         "filter": conditions,
     }

@@ -52,7 +52,7 @@ class SourceSearchedRecord(TypedDict):
 
 def lacking(source: Source) -> tuple[Sought, ...]:
     """What the site of a source is searched for: a feed, sitemaps, or both, where the source is polled and names none
-    (an empty list names none and wants none).
+    (with an empty list the source has none).
     """
     named: dict[Sought, object] = {"feed": source.feed_urls, "sitemap": source.sitemap_urls}
     return tuple(each for each in BOTH if source.polls and named[each] is None)
@@ -64,9 +64,9 @@ def is_empty(source: Source, found: SourceSearchedRecord | None) -> bool:
     return not named and (found is None or not (found["feeds"] or found["sitemaps"]))
 
 
-def is_sought(wanted: Sought, found: SourceSearchedRecord | None) -> bool:
+def is_sought(kind: Sought, found: SourceSearchedRecord | None) -> bool:
     """True if a search for this has ended; records of earlier versions name nothing, and are of searches for both."""
-    return found is not None and wanted in found.get("sought", BOTH)
+    return found is not None and kind in found.get("sought", BOTH)
 
 
 def joined(new: SourceSearchedRecord, before: SourceSearchedRecord | None) -> SourceSearchedRecord:

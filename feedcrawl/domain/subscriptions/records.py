@@ -154,7 +154,7 @@ class Feed:
         return self.subscription.id
 
     @property
-    def wants_archives(self) -> bool:
+    def needs_archives(self) -> bool:
         """True if the archives shall be read and no poll has begun to read them."""
         return self.subscription.backfill and self.polls.archives is None
 

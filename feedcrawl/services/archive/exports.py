@@ -167,7 +167,7 @@ def write_parquet(found: Iterable[Record], fields: Sequence[Column], out: Binary
 def write_lines(found: Iterable[str], out: BinaryIO) -> int:
     """Write lines unchanged; returns the number of lines."""
     count = 0
-    for count, each in enumerate(found, 1):  # noqa: B007 - the last is told
+    for count, each in enumerate(found, 1):  # noqa: B007 - the last number is returned
         out.write(each.encode() + b"\n")
     return count
 

@@ -92,9 +92,9 @@ def load(folder: Path) -> tuple[Page, JsonObject]:
     """A test case and its expected result; raises BadFixture, whose text names the fault."""
     try:
         meta = json.loads((folder / "meta.json").read_text("utf-8"))
-        wanted = json.loads((folder / "expected.json").read_text("utf-8"))
+        expectation = json.loads((folder / "expected.json").read_text("utf-8"))
         body = (folder / "page.html").read_bytes()
-        return Page(meta["url"], meta.get("headers", {}), body, meta.get("fetched_at"), meta.get("feed")), wanted
+        return Page(meta["url"], meta.get("headers", {}), body, meta.get("fetched_at"), meta.get("feed")), expectation
     except (OSError, ValueError, KeyError, AttributeError) as error:
         detail = f"{folder}: page.html, meta.json with a url, and expected.json are needed: {error!r}"
         raise BadFixture("bad_fixture", detail) from None
@@ -110,13 +110,13 @@ def folders(directory: Path) -> list[Path]:
     return found
 
 
-def differences(wanted: Mapping[str, object], found: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+def differences(expectation: Mapping[str, object], found: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
     """The fields that differ, each with its expected and its found value. Fields missing from expected.json are
     not compared.
     """
-    for name in wanted if "failure" not in found else {**wanted, "failure": None}:
-        if wanted.get(name) != found.get(name):
-            yield name, wanted.get(name), found.get(name)
+    for name in expectation if "failure" not in found else {**expectation, "failure": None}:
+        if expectation.get(name) != found.get(name):
+            yield name, expectation.get(name), found.get(name)
 
 
 def page_of(document: Document, feed: FeedFields | None) -> Page:

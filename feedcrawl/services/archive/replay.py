@@ -101,7 +101,7 @@ class Replay:
         self._stores = stores
 
     async def run(
-        self, wanted: CaptureFilter, *, feed_id: str | None = None, write: bool = False
+        self, conditions: CaptureFilter, *, feed_id: str | None = None, write: bool = False
     ) -> AsyncIterator[Replayed]:
         """The result of each capture, oldest first; with `write`, changed articles are stored and their events
         added.
@@ -109,7 +109,7 @@ class Replay:
         store = archive.opened(self._stores.config.data_dir)
         pending: deque[asyncio.Task[Replayed]] = deque()
         try:
-            for capture in self._captures(store, wanted, feed_id):
+            for capture in self._captures(store, conditions, feed_id):
                 pending.append(asyncio.ensure_future(self._one(capture, store, write=write)))
                 if len(pending) >= _AHEAD * self._stores.config.parsers:
                     yield await pending.popleft()
@@ -123,11 +123,13 @@ class Replay:
 
     # --- the captures ---
 
-    def _captures(self, store: RawStore, wanted: CaptureFilter, feed_id: str | None) -> Iterator[_Capture | Replayed]:
-        days = [None] if wanted.since is None else _days(wanted.since.date(), self._stores.now().date())
+    def _captures(
+        self, store: RawStore, conditions: CaptureFilter, feed_id: str | None
+    ) -> Iterator[_Capture | Replayed]:
+        days = [None] if conditions.since is None else _days(conditions.since.date(), self._stores.now().date())
         limit = self._stores.config.max_article_bytes
         of_articles = (ref for day in days for ref in store.refs(day) if ref.uid)
-        found = _newest((ref for ref in of_articles if archive.is_whole(store, ref, limit_bytes=limit)), wanted)
+        found = _newest((ref for ref in of_articles if archive.is_whole(store, ref, limit_bytes=limit)), conditions)
         lines, current = self._lines(found)
         for day in sorted({ref.fetched_at.date() for ref in found}):
             of_day = [ref for ref in found if ref.fetched_at.date() == day]
@@ -319,7 +321,7 @@ def entry_content(entries: Sequence[EntryRecord], before: ArticleFields | None, 
     return evidence(chosen[0]) if chosen else {}
 
 
-def _newest(complete: Iterator[RawRef], wanted: CaptureFilter) -> list[RawRef]:
+def _newest(complete: Iterator[RawRef], conditions: CaptureFilter) -> list[RawRef]:
     """The newest of the complete captures of each article, if `wanted` includes it; oldest first."""
     newest: dict[str | None, RawRef] = {}
     for ref in complete:
@@ -329,7 +331,7 @@ def _newest(complete: Iterator[RawRef], wanted: CaptureFilter) -> list[RawRef]:
     chosen = (
         ref
         for ref in newest.values()
-        if wanted.includes(fetched_at=ref.fetched_at, host=ref.host, uid=ref.uid, url=ref.url)
+        if conditions.includes(fetched_at=ref.fetched_at, host=ref.host, uid=ref.uid, url=ref.url)
     )
     return sorted(chosen, key=lambda ref: (ref.fetched_at, ref.fetch_id))
 

@@ -88,7 +88,7 @@ def _raw_since(config: Config, today: date) -> tuple[date | None, bool]:
 
 @contextlib.contextmanager
 def _turn(data_dir: Path, *, at_once: bool = False) -> Iterator[int | None]:
-    """The marker file, locked; None if no pass is due (nor wanted `at_once`), or another process holds the lock."""
+    """The marker file, locked; None if no pass is due and `at_once` is False, or another process has the lock."""
     with map_disk_errors(data_dir / MARKER):
         new = not (data_dir / MARKER).exists()
         fd = open_beneath(data_dir, MARKER, os.O_RDWR | os.O_CREAT)

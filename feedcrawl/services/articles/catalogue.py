@@ -73,7 +73,13 @@ class Catalogue:
         return Found({**record, "sightings": sorted(sightings)})
 
     def page(
-        self, wanted: ArticleFilter, now: datetime, *, before: Place | None = None, limit: int = 50, html: bool = False
+        self,
+        conditions: ArticleFilter,
+        now: datetime,
+        *,
+        before: Place | None = None,
+        limit: int = 50,
+        html: bool = False,
     ) -> Page:
         """At most the given number of matching articles, after a place; with `html` each has its sanitised HTML.
 
@@ -82,14 +88,14 @@ class Catalogue:
         """
         names = (*OUTLINE, "content_html") if html else OUTLINE
         oldest = now.timestamp() - self._articles.life_sec
-        since, budget = max(oldest, wanted.since or 0.0), _BUDGET
-        is_all = wanted.category is None and not wanted.is_of_record
+        since, budget = max(oldest, conditions.since or 0.0), _BUDGET
+        is_all = conditions.category is None and not conditions.is_of_record
         size, chosen = limit + 1 if is_all else _CHUNK, list[Place]()
         while budget > 0:
             found = self._articles.newest(size, before=before, since=since)
-            meant, cost = self._meant([uid for uid, _ in found], wanted)
+            matching, cost = self._matching([uid for uid, _ in found], conditions)
             budget -= cost + _CHUNK_COST
-            chosen += [(at, uid) for uid, at in found if uid in meant]
+            chosen += [(at, uid) for uid, at in found if uid in matching]
             if len(chosen) > limit:
                 return Page(self._outlines(chosen[:limit], names), chosen[limit - 1])
             if len(found) < size:
@@ -97,15 +103,15 @@ class Catalogue:
             before = found[-1][1], found[-1][0]
         return Page(self._outlines(chosen, names), before)
 
-    def _meant(self, uids: Sequence[str], wanted: ArticleFilter) -> tuple[set[str], int]:
+    def _matching(self, uids: Sequence[str], conditions: ArticleFilter) -> tuple[set[str], int]:
         """The matching articles, and the number of records read."""
-        if wanted.category is not None and uids:
-            inside = self._articles.in_category(wanted.category, uids)
+        if conditions.category is not None and uids:
+            inside = self._articles.in_category(conditions.category, uids)
             uids = [uid for uid, there in zip(uids, inside, strict=True) if there]
-        if not wanted.is_of_record:
+        if not conditions.is_of_record:
             return set(uids), 0
         records = self._articles.outlines(uids, FIELDS)
-        return {uid for uid, record in zip(uids, records, strict=True) if wanted.matches(record)}, len(uids)
+        return {uid for uid, record in zip(uids, records, strict=True) if conditions.matches(record)}, len(uids)
 
     def _outlines(self, chosen: Sequence[Place], names: Sequence[str]) -> tuple[ArticleFields, ...]:
         found = self._articles.outlines([uid for _, uid in chosen], names)

@@ -57,7 +57,7 @@ class Member:
 class Page:
     """Members of a collection, last added first. More follow after `next`; None if there are no more."""
 
-    held: tuple[Member, ...]
+    members: tuple[Member, ...]
     next: Place | None
 
 
@@ -105,15 +105,15 @@ class CollectionService:
         if name == DEFAULT:
             raise Refusal("collection_is_default", "the default collection cannot be deleted: remove its articles")
         self._collections.forget(actor, name)
-        while held := self._collections.members(full, PAGE):
-            self._let_go(full, held)
+        while members := self._collections.members(full, PAGE):
+            self._let_go(full, members)
 
     def take_out(self, actor: str, name: str, uid: str) -> None:
         """Remove one article from a collection; raises Refusal (`article_not_held`)."""
-        full, wanted = own_collection(self._collections, actor, name), media_id(uid)
-        if not self._collections.holds(full, wanted):
+        full, member = own_collection(self._collections, actor, name), media_id(uid)
+        if not self._collections.holds(full, member):
             raise Refusal("article_not_held", f"{name} does not hold the article {uid[:32]!r}")
-        self._let_go(full, [wanted])
+        self._let_go(full, [member])
 
     def page(self, actor: str, name: str, *, before: Place | None = None, limit: int = 50, html: bool = False) -> Page:
         """At most the given number of a collection's members, after a place; each article as in a list, or with
@@ -125,12 +125,12 @@ class CollectionService:
         records = self._records.get_all([each for each, _ in found])
         media = [each for each in records if each is not None]
         articles = dict(zip([each.media_id for each in media], self._read(media, html=html), strict=True))
-        held = tuple(
+        members = tuple(
             Member(each, at, articles[each.media_id])
             for each, (_, at) in zip(records, found, strict=True)
             if each is not None
         )
-        return Page(held, None if is_last else (found[-1][1], found[-1][0]))
+        return Page(members, None if is_last else (found[-1][1], found[-1][0]))
 
     def _read(self, media: Sequence[Media], *, html: bool) -> list[ArticleFields | None]:
         """The version of each article that its page record names, from the article itself or from the kept copy."""
@@ -155,19 +155,19 @@ class CollectionService:
             for each in media_ids:
                 self._collections.detach(pipe, [collection], each)
             pipe.execute()
-        free = self._unheld(media_ids)
+        free = self._in_no_collection(media_ids)
         with self._client.pipeline(transaction=False) as pipe:
             for each in free:
                 self._records.release(pipe, each)
             pipe.execute()
-        taken = set(free) - set(self._unheld(free))
+        taken = set(free) - set(self._in_no_collection(free))
         with self._client.pipeline(transaction=False) as pipe:
             for media in self._records.get_all(sorted(taken)):
                 if media is not None:
                     self._records.hold(pipe, media)
             pipe.execute()
 
-    def _unheld(self, media_ids: Sequence[str]) -> list[str]:
+    def _in_no_collection(self, media_ids: Sequence[str]) -> list[str]:
         with self._client.pipeline(transaction=False) as pipe:
             for each in media_ids:
                 self._collections.query_holders(pipe, each)

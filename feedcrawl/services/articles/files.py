@@ -57,10 +57,10 @@ class FileService:
         """Add the known state of each file that an item names. May raise StoreUnavailable."""
         if not self.on:
             return
-        by_record = [(record, _wanted(record)) for record in _records(item)]
-        known = self._known(file.id for _, wanted in by_record for file in wanted)
-        for record, wanted in by_record:
-            states = [files.link(file, known.get(file.id)) for file in wanted]
+        by_record = [(record, _named_files(record)) for record in _records(item)]
+        known = self._known(file.id for _, named in by_record for file in named)
+        for record, named in by_record:
+            states = [files.link(file, known.get(file.id)) for file in named]
             if isinstance(record, Article):
                 record.files = states
             else:
@@ -75,18 +75,18 @@ class FileService:
         pending = [each for record in _records(item) for each in _files_of(record) if each["status"] == "pending"]
         if not pending:
             return
-        wanted = {file.id: file for each in pending for file in files.wanted_files([each["url"]], each["role"])}
+        named = {file.id: file for each in pending for file in files.wanted_files([each["url"]], each["role"])}
         uid = item.uid if isinstance(item, Article) else None
-        for file_id in wanted if uid else ():
+        for file_id in named if uid else ():
             self._files.refer(file_id, str(uid))
-        enqueued = self._leases.enqueue([file.task() for file in wanted.values()])
-        ended = [file for file, result in zip(wanted.values(), enqueued, strict=True) if result == "known"]
+        enqueued = self._leases.enqueue([file.task() for file in named.values()])
+        ended = [file for file, result in zip(named.values(), enqueued, strict=True) if result == "known"]
         known = self._known(file.id for file in ended)
         gone = [file.task() for file in ended if file.id not in known]
         if gone:
             self._leases.enqueue(gone, again="queue_again")
         for file_id, found in known.items() if uid else ():
-            self._relink(str(uid), wanted[file_id].url, found)
+            self._relink(str(uid), named[file_id].url, found)
 
     # --- for readers ---
 
@@ -198,7 +198,7 @@ def _files_of(record: EntryRecord | Article) -> list[FileState]:
     return record.files if isinstance(record, Article) else record["files"]
 
 
-def _wanted(record: EntryRecord | Article) -> list[WantedFile]:
+def _named_files(record: EntryRecord | Article) -> list[WantedFile]:
     if not isinstance(record, Article):
         return files.wanted_files((each["url"] for each in record["enclosures"]), "enclosure")
     image = record.extraction.image if record.extraction is not None else None

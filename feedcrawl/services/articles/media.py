@@ -93,7 +93,7 @@ class MediaService:
         place = own_collection(self._collections, actor, collection)
         target = self._target_of(task.id)
         media = new_media(target or task.id, task.url, rfc3339(now), request_id)
-        media, is_there = self._held(media, place, now)
+        media, is_there = self._attached(media, place, now)
         if media.processing_status == "failed":
             return Submission(self._retried(media, now), duplicate=target is not None, enqueued=True)
         enqueued = not is_there
@@ -108,17 +108,17 @@ class MediaService:
         article = self._article(uid)
         if article is None:
             raise Refusal("article_unknown", f"no article {uid[:32]!r} is stored: submit its URL to have it fetched")
-        return self._held(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
+        return self._attached(new_media(uid, article["canonical_url"], rfc3339(now)), place, now)[0]
 
-    def retry(self, wanted: str, now: datetime) -> Media:
+    def retry(self, record_id: str, now: datetime) -> Media:
         """Start another round of attempts for a failed page record; raises UnknownMedia, or IllegalTransition for
         other states.
         """
-        return self._retried(self._found(wanted), now)
+        return self._retried(self._found(record_id), now)
 
-    def get(self, wanted: str) -> MediaRecord:
+    def get(self, record_id: str) -> MediaRecord:
         """The page record with its fragments, in the shape of docs/data-format.md; raises UnknownMedia."""
-        media = self._found(wanted)
+        media = self._found(record_id)
         parts = self._records.fragments(media) or self._fragments(media)
         return states.public(media, parts)
 
@@ -206,7 +206,7 @@ class MediaService:
         at = rfc3339(article.started_at or article.at)
         return states.started(media, at, attempts=article.lease.history.attempts)
 
-    def _held(self, media: Media, collection: str, now: datetime) -> tuple[Media, bool]:
+    def _attached(self, media: Media, collection: str, now: datetime) -> tuple[Media, bool]:
         """The existing or new page record, held by a collection; and True if its article can be read."""
         with self._client.pipeline(transaction=False) as pipe:
             self._records.hold(pipe, media)
@@ -245,10 +245,10 @@ class MediaService:
         if media is not None and article is not None and article["content_hash"] == media.content_hash:
             self._records.keep(pipe, media, article)
 
-    def _found(self, wanted: str) -> Media:
-        media = self._records.get(wanted)
+    def _found(self, record_id: str) -> Media:
+        media = self._records.get(record_id)
         if media is None:
-            raise UnknownMedia("media_unknown", f"no page record {wanted[:80]!r} is stored")
+            raise UnknownMedia("media_unknown", f"no page record {record_id[:80]!r} is stored")
         return media
 
     def _fragments(self, media: Media) -> list[MediaFragments]:

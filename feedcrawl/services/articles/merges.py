@@ -64,22 +64,22 @@ class Merges:
         """The last merges, newest first, in the shape of docs/data-format.md."""
         return self._stories.merges(limit)
 
-    def find(self, wanted: str) -> MergeRecord:
+    def find(self, name: str) -> MergeRecord:
         """The merge of a uid or of a URL; raises UnknownMerge."""
-        uid = uid_of(wanted) if "/" in wanted else wanted
+        uid = uid_of(name) if "/" in name else name
         found = self._stories.find(uid)
         if found is None:
-            raise UnknownMerge("no_merge", f"{wanted} was not merged into another article within the last 30 days")
+            raise UnknownMerge("no_merge", f"{name} was not merged into another article within the last 30 days")
         return found
 
-    def undo(self, wanted: str, now: datetime) -> tuple[MergeRecord, Outcome]:
+    def undo(self, name: str, now: datetime) -> tuple[MergeRecord, Outcome]:
         """Undo a merge for good; the merge, and the result for the merged article. Repeating an interrupted call
         completes it.
 
         First the pair is marked, so that it is not merged again; then the line on the disk is written, then all other
         records, the events, and the page record; the merge itself is removed last.
         """
-        merge = self.find(wanted)
+        merge = self.find(name)
         with self._client.pipeline(transaction=False) as pipe:
             self._stories.part(pipe, merge["uid"], merge["winner"])
             pipe.execute()
@@ -89,7 +89,7 @@ class Merges:
         else:
             options = TaskOptions(categories=merge["categories"][:1])
             self._leases.enqueue([article_task(merge["url"], self._sources(), options)], again="operator")
-        kept = self._articles.wanted(merge["winner"])
+        kept = self._articles.requested_categories(merge["winner"])
         with self._client.pipeline(transaction=False) as pipe:
             self._unmerge(pipe, merge, [name for name in merge["lacked"] if name not in kept])
             if record is not None:
@@ -105,10 +105,10 @@ class Merges:
         return merge, "queued" if record is None else "restored"
 
     def _unmerge(self, pipe: Pipeline, merge: MergeRecord, gained: list[str]) -> None:
-        uid, asked, target = merge["uid"], merge["asked"], merge["winner"]
+        uid, requested, target = merge["uid"], merge["asked"], merge["winner"]
         self._articles.unmerge(pipe, uid)
-        if asked != uid:
-            self._articles.merge(pipe, asked, uid)
+        if requested != uid:
+            self._articles.merge(pipe, requested, uid)
         self._articles.unsight(pipe, target, merge["url"])
         self._articles.uncategorize(pipe, target, gained)
 

@@ -77,7 +77,7 @@ class Merging:
         """
         fingerprint = self._fingerprint(article)
         known = article.known = self._load(article, fingerprint)
-        article.categories = list(dict.fromkeys([*article.categories, *sorted(known.wanted)]))
+        article.categories = list(dict.fromkeys([*article.categories, *sorted(known.requested_categories)]))
         if article.extraction is None:
             return
         if not self._has_claim(article, known):
@@ -164,12 +164,12 @@ class Merging:
                 if fingerprint.title and fingerprint.sketch:
                     self._stories.enter(pipe, title, uid, fingerprint.encode(), around)
             replies = pipe.execute()
-        owner, wanted, stored, merged_before = self._articles.decoded(replies, task_id)
+        owner, requested_categories, stored, merged_before = self._articles.decoded(replies, task_id)
         apart, first, first_in, own, own_in, *met = replies[self._articles.QUERIES :]
         same = [*(tuple(_met(self._stories.earlier(reply))) for reply in met), (), ()]
         return Known(
             owner=owner,
-            wanted=frozenset(wanted),
+            requested_categories=frozenset(requested_categories),
             stored=stored,
             merged_before=merged_before,
             apart=frozenset(apart),

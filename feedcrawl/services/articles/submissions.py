@@ -52,7 +52,7 @@ class Submissions:
         links = [canonicalize(task.url, keep_trailing_slash=keeps_slash(task)) for task, again in batch if not again]
         with self._client.pipeline(transaction=False) as pipe:
             for task, _ in batch:
-                self._articles.want(pipe, task.id, categories)
+                self._articles.request_categories(pipe, task.id, categories)
             for category in categories:
                 self._articles.category_links(pipe, category, links)
             pipe.execute()

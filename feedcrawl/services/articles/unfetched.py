@@ -39,10 +39,10 @@ class Unfetched:
         """
         store, task, url = self.articles, lease.task, requested_url(lease.task)
         with self.client.pipeline(transaction=False) as pipe:
-            wanted = store.wanted(lease.id, target)
+            categories = store.requested_categories(lease.id, target)
             store.sighting(pipe, target, url)
             store.attempted(pipe, [lease.id], now.timestamp())
-            store.categorize(pipe, target, wanted | ({task.category} if task.category else set()))
+            store.categorize(pipe, target, categories | ({task.category} if task.category else set()))
             if target != lease.id:
                 store.merge(pipe, lease.id, target)
                 self.events.add(pipe, [merged_event(lease.id, target, url, task.url)])

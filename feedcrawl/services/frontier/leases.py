@@ -86,10 +86,10 @@ class Leases:
             self.heartbeat()
         return self.holds(lease)
 
-    def take(self, wanted: int, lanes: Sequence[str]) -> Taken:
+    def take(self, limit: int, lanes: Sequence[str]) -> Taken:
         """Take leases of tasks whose hosts may be requested now."""
         began = time.monotonic()
-        taken = self._frontier.take(wanted, lanes=lanes)
+        taken = self._frontier.take(limit, lanes=lanes)
         if self._tracer.on:
             taken = replace(taken, leases=tuple(map(self._tracer.begin, taken.leases)))
         if not self.leased:

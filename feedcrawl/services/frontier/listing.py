@@ -39,7 +39,7 @@ MAX_CURSOR: Final = 1 << 63
 def urls(
     frontier: Frontier,
     articles: Articles,
-    wanted: TaskFilter,
+    conditions: TaskFilter,
     *,
     cursor: int = 0,
     limit: int = 50,
@@ -58,13 +58,13 @@ def urls(
     found: list[tuple[Task, History]] = []
     for _ in range(parts) if parts else count():
         cursor, some = frontier.urls(cursor, count=part)
-        some = [each for each in some if wanted.matches(*each)]
-        if wanted.has_due_times:
+        some = [each for each in some if conditions.matches(*each)]
+        if conditions.has_due_times:
             due = _due(frontier, some)
-            some = [each for each in some if wanted.is_due_then(due.get(each[0].id))]
-        if wanted.content_hash:
+            some = [each for each in some if conditions.is_due_then(due.get(each[0].id))]
+        if conditions.content_hash:
             hashes = content_hashes(articles, some)
-            some = [each for each in some if hashes.get(each[0].id) == wanted.content_hash]
+            some = [each for each in some if hashes.get(each[0].id) == conditions.content_hash]
         found += some
         if not cursor or len(found) >= limit:
             break

@@ -67,16 +67,16 @@ class DeadLetterService:
         for dead_letter in filter(is_unreported, map(read_dead_letter, texts)):
             self.record(dead_letter)
 
-    def matching(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> Iterator[DeadLetter]:
+    def matching(self, conditions: DeadLetterFilter, limit: int = NO_LIMIT) -> Iterator[DeadLetter]:
         """The matching dead letters, oldest first, at most `limit`; read on demand."""
         self.deliver()
         start = 0
         while limit > 0 and (page := self.dead_letters.page(start)):
-            found = _meant(page, wanted, limit)
+            found = _matching(page, conditions, limit)
             yield from found
             start, limit = start + len(page), limit - len(found)
 
-    def replay(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> Replayed:
+    def replay(self, conditions: DeadLetterFilter, limit: int = NO_LIMIT) -> Replayed:
         """Enqueue the tasks of the matching dead letters again, with their whole payload.
 
         At least once: each task is in the frontier before its dead letter leaves the list, and after a kill in between
@@ -96,29 +96,29 @@ class DeadLetterService:
                     gone.append(dead_letter.text)
             with self.client.pipeline(transaction=False) as pipe:
                 for task in tasks:
-                    self.articles.want(pipe, task.id, [task.category] if task.category else [])
+                    self.articles.request_categories(pipe, task.id, [task.category] if task.category else [])
                 pipe.execute()
             self.frontier.enqueue(tasks, again="retry")
             return gone
 
-        return Replayed(self._take_out(wanted, limit, again), refused)
+        return Replayed(self._take_out(conditions, limit, again), refused)
 
-    def drop(self, wanted: DeadLetterFilter, limit: int = NO_LIMIT) -> int:
+    def drop(self, conditions: DeadLetterFilter, limit: int = NO_LIMIT) -> int:
         """Remove the matching dead letters; returns the number removed."""
-        return self._take_out(wanted, limit, lambda found: [dead_letter.text for dead_letter in found])
+        return self._take_out(conditions, limit, lambda found: [dead_letter.text for dead_letter in found])
 
-    def _take_out(self, wanted: DeadLetterFilter, limit: int, take: Callable[[list[DeadLetter]], list[str]]) -> int:
+    def _take_out(self, conditions: DeadLetterFilter, limit: int, take: Callable[[list[DeadLetter]], list[str]]) -> int:
         """Pass the matching dead letters to `take`, a page at a time, and remove those whose texts it returns;
         the number removed.
         """
         start = removed = 0
         self.deliver()
         while limit > 0 and (page := self.dead_letters.page(start)):
-            found = _meant(page, wanted, limit)
+            found = _matching(page, conditions, limit)
             gone = self.dead_letters.remove(start, take(found)) if found else 0
             start, limit, removed = start + len(page) - gone, limit - len(found), removed + gone
         return removed
 
 
-def _meant(page: list[str], wanted: DeadLetterFilter, limit: int) -> list[DeadLetter]:
-    return [dead_letter for dead_letter in map(read_dead_letter, page) if wanted.matches(dead_letter)][:limit]
+def _matching(page: list[str], conditions: DeadLetterFilter, limit: int) -> list[DeadLetter]:
+    return [dead_letter for dead_letter in map(read_dead_letter, page) if conditions.matches(dead_letter)][:limit]

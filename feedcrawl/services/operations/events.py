@@ -21,7 +21,7 @@ MAX_EVENTS: Final = 1000
 TYPES: Final = frozenset(get_args(EventType))
 _CURSOR: Final = re.compile(r"[0-9]{1,15}(-[0-9]{1,15})?")
 _LOOKED_AT: Final = 5000
-"""The most stream entries that one call reads if only some event types are wanted."""
+"""The most stream entries that one call reads if only some event types are requested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Imports:
     now: Callable[[], datetime]
     sources: Callable[[], Sources]
 
-    def queue_urls(self, urls: Sequence[str], wanted: UrlOptions) -> list[dict[str, object]]:
+    def queue_urls(self, urls: Sequence[str], url_options: UrlOptions) -> list[dict[str, object]]:
         """Enqueue pages to be fetched as articles; the result of each, in order.
 
         `answer` is the reply of `Frontier.enqueue` (`queued` `again` `raised` `pending` `leased` `known`), or `refused`
@@ -86,22 +86,24 @@ class Imports:
             raise Refusal("no_urls", "name at least one URL")
         if len(urls) > MAX_URLS:
             raise Refusal("too_many_urls", f"one import may have at most {MAX_URLS} URLs, not {len(urls)}")
-        options = TaskOptions(categories=[wanted.category] if wanted.category else [], priority=wanted.priority)
+        options = TaskOptions(
+            categories=[url_options.category] if url_options.category else [], priority=url_options.priority
+        )
         sources = self.sources()
         judged = [self._judged(url, sources, options) for url in urls]
         tasks = list({task.id: task for _, task in judged if task is not None}.values())
-        if wanted.category:
+        if url_options.category:
             with self.client.pipeline(transaction=False) as pipe:
                 for task in tasks:
-                    self.articles.want(pipe, task.id, [wanted.category])
+                    self.articles.request_categories(pipe, task.id, [url_options.category])
                 pipe.execute()
-        pushed = self.frontier.enqueue(tasks, again="operator" if wanted.again else "")
+        pushed = self.frontier.enqueue(tasks, again="operator" if url_options.again else "")
         answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
         known = [uid for uid, answer in answers.items() if answer == "known"]
-        if wanted.category and known:
-            self.articles.categorize_known(known, [wanted.category])
+        if url_options.category and known:
+            self.articles.categorize_known(known, [url_options.category])
         urls_of = {task.id: task.url for task in tasks}
-        self.repeats.announce([Repeated(uid, urls_of[uid], wanted.category) for uid in known])
+        self.repeats.announce([Repeated(uid, urls_of[uid], url_options.category) for uid in known])
         return [outcome if task is None else {**outcome, "answer": answers[task.id]} for outcome, task in judged]
 
     def _judged(self, url: str, sources: Sources, options: TaskOptions) -> tuple[dict[str, object], Task | None]:

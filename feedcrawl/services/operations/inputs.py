@@ -154,7 +154,7 @@ class Inputs:
         if tasks:
             tried = self._client.smismember(keys.CANONICAL_ATTEMPTED, [task.id for task in tasks])
             tasks = [task for task, was in zip(tasks, tried, strict=True) if not was]
-        self._want((task, category) for task in tasks)
+        self._request_categories((task, category) for task in tasks)
         pushed = self._leases.enqueue(tasks) if tasks else []
         if len(self._seen) > SEEN_LIMIT:
             self._seen.clear()
@@ -163,7 +163,7 @@ class Inputs:
 
     def _push(self, items: list[str]) -> None:
         tasks: list[tuple[Task, float, Again]] = []
-        wanted: list[Repeated] = []
+        queued: list[Repeated] = []
         for text in items:
             try:
                 item = read_item(original(self._client, text))
@@ -173,18 +173,20 @@ class Inputs:
                 continue
             assert task is not None
             tasks.append((task, 0.0, item.again))
-            wanted.append(Repeated(task.id, item.url, item.category))
-        self._want((task, each.category) for (task, _, _), each in zip(tasks, wanted, strict=True) if each.category)
+            queued.append(Repeated(task.id, item.url, item.category))
+        self._request_categories(
+            (task, each.category) for (task, _, _), each in zip(tasks, queued, strict=True) if each.category
+        )
         pushed = self._leases.enqueue_each(tasks) if tasks else []
-        known = [each for each, answer in zip(wanted, pushed, strict=True) if answer == "known"]
+        known = [each for each, answer in zip(queued, pushed, strict=True) if answer == "known"]
         if known:
             self._repeats.announce(known)
             self._count(len(known))
 
-    def _want(self, tasks: Iterable[tuple[Task, str]]) -> None:
+    def _request_categories(self, tasks: Iterable[tuple[Task, str]]) -> None:
         with self._client.pipeline(transaction=False) as pipe:
             for task, category in tasks:
-                self._articles.want(pipe, task.id, [category])
+                self._articles.request_categories(pipe, task.id, [category])
             pipe.execute()
 
     def _task(self, item: QueueItem, *, refuse: bool = False) -> Task | None:

@@ -193,25 +193,25 @@ class Dashboard:
         found = [Paced(feed, feed.polls.interval_sec or 0.0, rate(feed)) for feed in feeds]
         return [each for each in found if each.interval_sec and each.per_day]
 
-    def feeds(self, wanted: FeedQuery, *, page: int = 1) -> FeedList:
+    def feeds(self, query: FeedQuery, *, page: int = 1) -> FeedList:
         """A page of the feeds that match, by URL, or by another column if few enough match; failing feeds without
         another order by their failures in a row, the most first.
         """
         subscribed, at_most = self.registry.count(), SORTED_AT_MOST
         start = (page - 1) * FEEDS_A_PAGE
-        if wanted.failing:
-            ids = self.registry.failing(start + FEEDS_A_PAGE if wanted.sort == "feed" else at_most)
+        if query.failing:
+            ids = self.registry.failing(start + FEEDS_A_PAGE if query.sort == "feed" else at_most)
             meant = self.registry.failing_count()
             whole = True
         else:
-            urls = sorted(self._urls(wanted.text.lower(), wanted.category), reverse=wanted.down)
+            urls = sorted(self._urls(query.text.lower(), query.category), reverse=query.down)
             meant, ids = len(urls), [feed_id for _, feed_id in urls]
             whole = subscribed <= MAX_FEEDS_READ
-        if wanted.sort == "feed":
+        if query.sort == "feed":
             chosen = ids[start : start + FEEDS_A_PAGE]
             loaded = self.registry.load(chosen)
             return FeedList([loaded[each] for each in chosen if each in loaded], meant, subscribed, whole)
-        found = ordered(self.registry.load(ids[:at_most]).values(), wanted.sort, down=wanted.down)
+        found = ordered(self.registry.load(ids[:at_most]).values(), query.sort, down=query.down)
         return FeedList(found[start : start + FEEDS_A_PAGE], meant, subscribed, whole and meant <= at_most)
 
     def _urls(self, text: str, category: str) -> Iterator[tuple[str, str]]:
@@ -263,7 +263,7 @@ class Dashboard:
         found = self.article_lines.recent(f'"uid":"{uid}"', LINE_BYTES)
         return list({each["content_hash"]: each for each in reversed(found) if each.get("uid") == uid}.values())[::-1]
 
-    def dead_letter_page(self, wanted: DeadLetterFilter, before: int | None = None) -> DeadLetterPage:
+    def dead_letter_page(self, conditions: DeadLetterFilter, before: int | None = None) -> DeadLetterPage:
         """A page of the matching dead letters, newest first, from a place in their list backwards."""
         found: list[DeadLetter] = []
         self.frontier.deliver_dead_letters()
@@ -274,7 +274,7 @@ class Dashboard:
             page = self.dead_letters.page(start)[: end - start]
             for at in range(end - 1, start - 1, -1):
                 dead_letter = read_dead_letter(page[at - start]) if at - start < len(page) else None
-                if dead_letter is not None and wanted.matches(dead_letter):
+                if dead_letter is not None and conditions.matches(dead_letter):
                     found.append(dead_letter)
                 if len(found) == LETTERS_A_PAGE:
                     return DeadLetterPage(found, count, at)

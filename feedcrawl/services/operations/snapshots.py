@@ -146,13 +146,13 @@ class Snapshots:
             for uid in latest.keys() - there:
                 record = latest[uid].copy()
                 record.pop("type", None)
-                asked = {uid, *(uid_of(record["url"], keep_trailing_slash=keep) for keep in (False, True))}
-                for task_id in asked:
+                task_ids = {uid, *(uid_of(record["url"], keep_trailing_slash=keep) for keep in (False, True))}
+                for task_id in task_ids:
                     self.frontier.adopt(_fetched(task_id, record))
                 self.articles.claim(uid, uid_of(record["url"]))
                 self.articles.write(pipe, uid, hash_fields(record))
                 self.articles.index(pipe, uid, record.get("categories") or (), record["fetched_ts"])
-                self.articles.attempted(pipe, asked, record["fetched_ts"])
+                self.articles.attempted(pipe, task_ids, record["fetched_ts"])
             pipe.execute()
         return len(latest.keys() - there)
 

@@ -83,15 +83,15 @@ class Receiver:
     async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
         """Send events in order, one request each. Raises TargetAway; the events sent before are not sent again."""
         until = asyncio.get_running_loop().time() + BATCH_SEC
-        wanted = [each for each in events if not self._types or each.fields.get("type") in self._types]
-        for each in wanted:
+        selected = [each for each in events if not self._types or each.fields.get("type") in self._types]
+        for each in selected:
             if each.at not in self._done:
                 if asyncio.get_running_loop().time() > until:
-                    raise TargetAway(BUSY, f"{self._shown}: slow, {len(self._done)} events sent of {len(wanted)}")
+                    raise TargetAway(BUSY, f"{self._shown}: slow, {len(self._done)} events sent of {len(selected)}")
                 self._done[each.at] = await self._send(each.fields)
-        refused = [(each, end) for each in wanted if (end := self._done[each.at]) is not None]
+        refused = [(each, end) for each in selected if (end := self._done[each.at]) is not None]
         self._done.clear()
-        return Delivery(len(wanted) - len(refused), refused)
+        return Delivery(len(selected) - len(refused), refused)
 
     async def _send(self, event: Mapping[str, str]) -> Unprocessable | None:
         """None once the receiver has the event, or the reason why it never will. Raises TargetAway."""

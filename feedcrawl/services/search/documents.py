@@ -31,8 +31,8 @@ class Documents:
         """The documents of the articles that Redis still has, without those that their publisher has withdrawn."""
         found = self._articles.described(uids) if uids else []
         return [
-            self._document(record_of(fields), wanted)
-            for fields, wanted in found
+            self._document(record_of(fields), categories)
+            for fields, categories in found
             if fields.get("status") == "success" and not fields.get("deleted_at")
         ]
 
@@ -48,6 +48,6 @@ class Documents:
         stored = self.of_uids([uid for uid, is_stored in changes.items() if is_stored])
         return Changes(stored, [uid for uid, is_stored in changes.items() if not is_stored]), ends
 
-    def _document(self, article: ArticleFields, wanted: Iterable[str]) -> RawContentRecord:
+    def _document(self, article: ArticleFields, categories: Iterable[str]) -> RawContentRecord:
         source = self._sources().of(article["canonical_url"])
-        return document_of(article, source=source.name if source else None, categories=sorted(wanted))
+        return document_of(article, source=source.name if source else None, categories=sorted(categories))

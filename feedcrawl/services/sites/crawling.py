@@ -56,9 +56,9 @@ class SiteRun:
         if not fresh:
             return 0
         room = self._max_pages - (self._runs.count(self.source.name, len(fresh)) - len(fresh))
-        wanted = list(fresh.values())[: max(room, 0)]
-        self._leases.enqueue_each((page, 0.0, "queue_again" if page.id in known else "") for page in wanted)
-        return len(wanted)
+        pages = list(fresh.values())[: max(room, 0)]
+        self._leases.enqueue_each((page, 0.0, "queue_again" if page.id in known else "") for page in pages)
+        return len(pages)
 
     def _is_fresh(self, history: History | None) -> bool:
         if history is None:

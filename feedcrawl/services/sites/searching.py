@@ -76,11 +76,11 @@ def sync(source: Source, stores: SourceStores) -> list[Refused]:
     """Enqueue the search of a source's site unless its result is stored; give what was found the settings of the
     source. A feed or sitemap that an operator has dropped since stays dropped.
     """
-    wanted = lacking(source)
-    if not wanted:
+    kinds = lacking(source)
+    if not kinds:
         return []
     known = stores.searches.find([page_key(source.base_url)]).get(page_key(source.base_url))
-    unsought = [each for each in wanted if not is_sought(each, known)]
+    unsought = [each for each in kinds if not is_sought(each, known)]
     if unsought or is_empty(source, known):
         task = search_task(source)
         if stores.frontier.enqueue([task]) == ["known"] and unsought:  # searched for the rest, or on another server
@@ -89,7 +89,7 @@ def sync(source: Source, stores: SourceStores) -> list[Refused]:
         return []
     feeds = [url for url in known["feeds"] if stores.registry.by_url(url_key(url)) is not None]
     sitemaps = [url for url in known["sitemaps"] if stores.sitemaps.by_url(url_key(url)) is not None]
-    found = (feeds if "feed" in wanted else (), sitemaps if "sitemap" in wanted else ())
+    found = (feeds if "feed" in kinds else (), sitemaps if "sitemap" in kinds else ())
     return subscribe(source, *found, stores)
 
 
@@ -103,8 +103,8 @@ def subscribe(source: Source, feeds: Sequence[str], sitemaps: Sequence[str], sto
     }
     _, refused = registering.subscribe_all(stores.registry, stores.frontier, _specs(source, feeds, bounds), now)
     bounds = {"min_interval_sec": source.sitemap_interval_sec, "max_interval_sec": source.max_interval_sec}
-    wanted, bad = watching.sitemaps_from(_specs(source, sitemaps, bounds), now)
-    watching.settle_settings(stores.sitemaps, wanted, watching.watch(stores.sitemaps, stores.frontier, wanted))
+    watched, bad = watching.sitemaps_from(_specs(source, sitemaps, bounds), now)
+    watching.settle_settings(stores.sitemaps, watched, watching.watch(stores.sitemaps, stores.frontier, watched))
     return [*refused, *bad]
 
 

@@ -40,20 +40,22 @@ def sitemaps_from(specs: Iterable[SubscriptionSpec], now: datetime) -> tuple[lis
     return found, refused
 
 
-def watch(store: Sitemaps, frontier: Frontier, wanted: Sequence[Sitemap], *, again: Again = "") -> list[str]:
+def watch(store: Sitemaps, frontier: Frontier, sitemaps: Sequence[Sitemap], *, again: Again = "") -> list[str]:
     """Watch each sitemap, once for all spellings of its URL; the ids in order. New sitemaps are due at once.
 
     A sitemap that is already watched keeps its settings (`settle_settings`).
     """
-    ids = store.add([(each, url_key(each.url)) for each in wanted])
-    frontier.enqueue([sitemap_task(replace(each, id=own)) for each, own in zip(wanted, ids, strict=True)], again=again)
+    ids = store.add([(each, url_key(each.url)) for each in sitemaps])
+    frontier.enqueue(
+        [sitemap_task(replace(each, id=own)) for each, own in zip(sitemaps, ids, strict=True)], again=again
+    )
     return ids
 
 
-def settle_settings(store: Sitemaps, wanted: Sequence[Sitemap], ids: Sequence[str]) -> None:
+def settle_settings(store: Sitemaps, sitemaps: Sequence[Sitemap], ids: Sequence[str]) -> None:
     """Give sitemaps that are already watched the categories that they lack, and the settings of a source."""
     known = store.load(ids)
-    for new, own in zip(wanted, ids, strict=True):
+    for new, own in zip(sitemaps, ids, strict=True):
         old = known[own].sitemap
         categories = tuple(dict.fromkeys((*old.categories, *new.categories)))
         renewed = replace(new, id=old.id, added_at=old.added_at, root=old.root, root_url=old.root_url, depth=old.depth)
@@ -73,7 +75,7 @@ def forget(store: Sitemaps, frontier: Frontier, sitemap: Sitemap) -> bool:
 
 def of_site(page: Sitemap, named: Sequence[str], now: datetime) -> list[Sitemap]:
     """The sitemaps of a site, given one of its pages: those that its robots.txt names, and the usual addresses."""
-    wanted: dict[str, Sitemap] = {}
+    sitemaps: dict[str, Sitemap] = {}
     guesses = [resolve(path, page.url) for path in GUESSES]
     for url in (*named[:MAX_NAMED], *guesses):
         try:
@@ -81,5 +83,5 @@ def of_site(page: Sitemap, named: Sequence[str], now: datetime) -> list[Sitemap]
         except InvalidUrl:
             continue
         new = replace(page, id=str(uuid.uuid4()), url=address, added_at=rfc3339(now), guess=url in guesses)
-        wanted.setdefault(url_key(address), new)
-    return list(wanted.values())
+        sitemaps.setdefault(url_key(address), new)
+    return list(sitemaps.values())

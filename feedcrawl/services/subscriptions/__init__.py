@@ -13,10 +13,10 @@ if TYPE_CHECKING:
         missing_file,
         poll_now,
         read_specs,
+        request_archives,
         resting,
         split_names,
         unsubscribe,
-        want_archives,
         with_archives,
     )
 
@@ -27,12 +27,12 @@ __all__ = [
     "missing_file",
     "poll_now",
     "read_specs",
+    "request_archives",
     "resting",
     "split_names",
     "unsubscribe",
     "url_key",
     "url_keys",
-    "want_archives",
     "with_archives",
 ]
 

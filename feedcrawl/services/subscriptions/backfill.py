@@ -1,7 +1,7 @@
 """Archives of feeds: read once, document by document, beside the polls (RFC 5005; JSON Feed 1.1, `next_url`).
 
-A poll whose feed wants its archives starts the walk as a task of its own; the task's payload keeps the progress. The
-poll's record notes that the walk has begun, so that later polls read only the current document.
+A poll of a feed whose archives are requested starts the walk as a task of its own; the task's payload keeps the
+progress. The poll's record notes that the walk has begun, so that later polls read only the current document.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def feed_id_of(lease: Lease) -> str:
 
 
 def walk_step(poll: FeedPoll, *, limit: int) -> WalkStep | None:
-    """The next step of the walk from the document of a poll, or from an archive document; None if the poll wants no
-    archives.
+    """The next step of the walk from a poll's document, or from an archive document; None if none is requested.
 
     `limit` is the most archive documents of one walk. A walk that fills the gap after a poll that may have missed
     entries ends at the first known entry, and does not mark the feed's archives as read.
@@ -50,7 +49,7 @@ def walk_step(poll: FeedPoll, *, limit: int) -> WalkStep | None:
     requested, received = poll.requested, poll.received
     if requested.is_archive:
         begun = walk_from(poll.lease.task.payload)
-    elif poll.feed.wants_archives and not requested.is_delivery:
+    elif poll.feed.needs_archives and not requested.is_delivery:
         begun = Walk()
     elif poll.found.entries.possibly_missed:
         begun = Walk(gap=True)
@@ -64,7 +63,7 @@ def walk_step(poll: FeedPoll, *, limit: int) -> WalkStep | None:
 
 
 def first_task(poll: FeedPoll) -> Task | None:
-    """The task that reads a feed's archives if its poll wants them; None if there are none."""
+    """The task that reads a feed's archives if its poll requests them; None if there are none."""
     onward = poll.found.onward
     if poll.requested.is_archive or onward is None or onward.step.url is None:
         return None

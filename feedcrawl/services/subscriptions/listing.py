@@ -86,7 +86,7 @@ class Listed(Protocol[T]):
         """The items with these ids; unknown ids are left out."""
 
 
-def page(store: Listed[T], wanted: Filter[T], after: Place | None, limit: int) -> tuple[list[T], Place | None]:
+def page(store: Listed[T], conditions: Filter[T], after: Place | None, limit: int) -> tuple[list[T], Place | None]:
     """At most the given number of matching items, in no order, and the place of the next page (None: there are no
     more).
 
@@ -103,7 +103,7 @@ def page(store: Listed[T], wanted: Filter[T], after: Place | None, limit: int) -
             if len(found) == limit:
                 return found, (float(shard), f"{cursor}:{last}")
             last = item.id
-            if wanted.matches(item):
+            if conditions.matches(item):
                 found.append(item)
         shard, cursor, last = (shard, following, "") if following else (shard + 1, 0, "")
         if shard == store.shards:

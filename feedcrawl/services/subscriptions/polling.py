@@ -184,12 +184,12 @@ def preconditions(feed: Feed, now: datetime) -> validators.Preconditions:
 def trust_after(poll: FeedPoll) -> validators.Trust:
     """The trust in the feed's validators after a response."""
     before, now = poll.feed.polls, poll.received.at.timestamp()
-    trust, held = validators.trust_from(before.trust), Validators(before.etag, before.last_modified)
+    trust, stored = validators.trust_from(before.trust), Validators(before.etag, before.last_modified)
     if poll.lease.task.payload.get("whole") == "deaf":
-        trust = validators.after(trust, validators.Reply("test", held, Validators(), unmodified=True), now)
+        trust = validators.after(trust, validators.Reply("test", stored, Validators(), unmodified=True), now)
     reply = validators.Reply(
         poll.requested.kind,
-        held,
+        stored,
         poll.received.validators or Validators(),
         unmodified=poll.received.result == "not_modified",
         first=before.digest is None,

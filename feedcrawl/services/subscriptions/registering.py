@@ -251,10 +251,10 @@ def _register(
     fields = {"added_at": rfc3339(now), "request_id": spec.request_id, "scheme_guessed": guessed, **decided}
     new = Subscription(registry.new_id(url), url, categories, spec.title, **fields)
     feed_id = registry.add(new, url_key(url))
-    wanted = new if feed_id == new.id else _joined(registry, frontier, feed_id, spec, new)
+    subscription = new if feed_id == new.id else _joined(registry, frontier, feed_id, spec, new)
     if access is not None:
-        registry.save_access(feed_id, access_for(wanted.url, spec.login))
-    return wanted, feed_id == new.id
+        registry.save_access(feed_id, access_for(subscription.url, spec.login))
+    return subscription, feed_id == new.id
 
 
 def _joined(
@@ -266,12 +266,12 @@ def _joined(
     found = before if new.scheme_guessed else with_scheme_of(feed, new.url, named=spec.named)
     lacking = tuple(category for category in new.categories if category not in found.categories)
     kept = {"unfolds": found.unfolds or new.unfolds, "private": new.private or found.private}
-    wanted = replace(found, categories=found.categories + lacking, **{**spec.fields, **kept})
-    if wanted != before:
-        registry.save(wanted)
-    if wanted.url != before.url:
+    subscription = replace(found, categories=found.categories + lacking, **{**spec.fields, **kept})
+    if subscription != before:
+        registry.save(subscription)
+    if subscription.url != before.url:
         frontier.remove(f"feed:{feed_id}")  # its task goes to the former URL
-    return wanted
+    return subscription
 
 
 def with_scheme_of(feed: Feed, url: str, *, named: bool) -> Subscription:
@@ -322,7 +322,7 @@ def resting(feeds: Iterable[Feed], since: datetime) -> list[Feed]:
     return [feed for feed, last, due in fetched if not (last and last >= since) and not (due and due <= since)]
 
 
-def want_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
+def request_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:
     """Request the archives of feeds; the feeds whose next poll starts the walk."""
     waiting = [feed for feed in feeds if feed.polls.archives is None]
     for feed in waiting:

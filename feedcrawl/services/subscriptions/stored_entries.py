@@ -65,13 +65,13 @@ def page(
 def _beginning(lines: NdjsonFile[EntryRecord], since: datetime) -> tuple[date, int]:
     """The day of a time, and the offset of a line written well before that time: lines are nearly in order."""
     day = since.astimezone(UTC).date()
-    wanted = rfc3339(since - _DISORDER) if since - datetime.min.replace(tzinfo=UTC) > _DISORDER else ""
+    earliest = rfc3339(since - _DISORDER) if since - datetime.min.replace(tzinfo=UTC) > _DISORDER else ""
     low, high = 0, lines.size(day)
     while high - low > _NEAR_BYTES:
         middle = (low + high) // 2
         part = lines.part(day, middle, _NEAR_BYTES)
         end, record = next(part.records, (high, None)) if part else (high, None)
-        if record is None or str(record.get("last_seen", "")) >= wanted:
+        if record is None or str(record.get("last_seen", "")) >= earliest:
             high = middle
         else:
             low = end

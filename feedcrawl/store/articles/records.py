@@ -74,7 +74,7 @@ class Articles:
 
     @staticmethod
     def decoded(replies: Sequence[Any], task_id: str) -> tuple[str, set[str], str | None, str | None]:
-        """From the `QUERIES` replies: the task that has the claim, the categories that want the article, the
+        """From the `QUERIES` replies: the task that has the claim, the categories requested for the article, the
         content hash of the stored article, and the article into which its uid was merged.
         """
         _, owner, first, own, (status, digest), merged_into = replies[: Articles.QUERIES]
@@ -128,17 +128,17 @@ class Articles:
         """Queues removing a URL from the other URLs of an article."""
         pipe.srem(self._key("sightings", uid), url)
 
-    # --- categories that want a URL, and stored articles ---
+    # --- requested categories of a URL, and stored articles ---
 
-    def want(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
-        """Queues that these categories want a URL, whichever task fetches it later."""
+    def request_categories(self, pipe: Pipeline, uid: str, categories: Iterable[str]) -> None:
+        """Queues that a URL's article gets these categories, whichever task fetches it later."""
         categories = tuple(categories)
         if categories:
             pipe.sadd(self._key("wanted", uid), *categories)
             pipe.expire(self._key("wanted", uid), INDEX_LIFE_SEC)
 
-    def wanted(self, *uids: str) -> set[str]:
-        """The categories that want an article under any of these uids."""
+    def requested_categories(self, *uids: str) -> set[str]:
+        """The categories that were requested for an article under any of these uids."""
         with self._client.pipeline(transaction=False) as pipe:
             for uid in uids:
                 pipe.smembers(self._key("wanted", uid))
@@ -194,13 +194,16 @@ class Articles:
         return target, dict(fields), set(sightings)
 
     def described(self, uids: Sequence[str]) -> list[tuple[dict[str, str], set[str]]]:
-        """For each article its whole HASH (empty if it is gone) and the categories that want it."""
+        """For each article its whole HASH (empty if it is gone) and the categories requested for it."""
         with self._client.pipeline(transaction=False) as pipe:
             for uid in uids:
                 pipe.hgetall(keys.article(uid))
                 pipe.smembers(self._key("wanted", uid))
             replies = iter(pipe.execute())
-        return [(dict(fields), set(wanted)) for fields, wanted in zip(replies, replies, strict=True)]
+        return [
+            (dict(fields), set(requested_categories))
+            for fields, requested_categories in zip(replies, replies, strict=True)
+        ]
 
     def gone(self, uids: Sequence[str]) -> set[str]:
         """The uids that were merged into another article or withdrawn by their publisher."""

@@ -159,8 +159,8 @@ class Frontier(Protocol):
         """As `enqueue`, with a delay in seconds and a reason to enqueue again ("" for none) for each task."""
 
     @abstractmethod
-    def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
-        """Leases up to `wanted` tasks of hosts that may be requested now, best first; reclaims expired leases."""
+    def take(self, limit: int, *, lanes: Sequence[str] = LANES) -> Taken:
+        """Leases up to `limit` tasks of hosts that may be requested now, best first; reclaims expired leases."""
 
     def done(self, lease: Lease, **ending: Unpack[EndingFields]) -> Finished:
         """Ends or reschedules the task; `ending` has the fields of `Ending`."""
@@ -180,8 +180,8 @@ class Frontier(Protocol):
         """
 
     @abstractmethod
-    def return_strays(self, held: Iterable[Lease]) -> int:
-        """Gives back the tasks that this worker has leased and that are not in `held`; returns their number.
+    def return_strays(self, leased: Iterable[Lease]) -> int:
+        """Gives back the tasks that this worker has leased and that are not in `leased`; returns their number.
 
         Such leases exist if the reply of a `take` was lost, or if a killed server lost the end of a task.
         """

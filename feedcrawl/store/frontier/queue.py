@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 PUSH_BATCH = 64
 """Tasks per script call: limits the longest script on the server."""
 AUDITED = 10_000
-"""Most held tasks, and most blocked hosts of a lane, that `audit` checks in one step."""
+"""Most leased tasks, and most blocked hosts of a lane, that `audit` checks in one step."""
 DELIVERED = 64
 """Dead letters per round trip."""
 
@@ -91,9 +91,9 @@ class Shard(ShardReads):
             answers += self._run("enqueue", *chain.from_iterable(_arguments_of(*each) for each in batch))
         return answers
 
-    def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
+    def take(self, limit: int, *, lanes: Sequence[str] = LANES) -> Taken:
         """As `Frontier.take`."""
-        leases, wait, blocked, given_up = self._run("take", wanted, self._nonce, *lanes)
+        leases, wait, blocked, given_up = self._run("take", limit, self._nonce, *lanes)
         return Taken(
             leases=tuple(_lease(self._shard, *lease) for lease in leases),
             wait_sec=None if wait < 0 else wait / 1000,
@@ -113,9 +113,9 @@ class Shard(ShardReads):
         answer: Returned = self._run("give_back", lease.id, lease.token, *arguments)
         return answer
 
-    def return_strays(self, held: Iterable[Lease]) -> int:
+    def return_strays(self, leased: Iterable[Lease]) -> int:
         """As `Frontier.return_strays`."""
-        tokens = [lease.token for lease in held if lease.shard == self._shard]
+        tokens = [lease.token for lease in leased if lease.shard == self._shard]
         return int(self._run("strays", self._nonce, *tokens))
 
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:

@@ -140,8 +140,8 @@ class ShardReads(Frontier):
             pipe.hmget(f"{self._prefix}holders", ids)
             texts, holders = pipe.execute()
         rows = zip(ids, texts, holders, strict=True)
-        found = [(*task_from_record(unpacked(each, text)), held) for each, text, held in rows if text]
-        return cursor, [(task, replace(old, status="fetching") if held else old) for task, old, held in found]
+        found = [(*task_from_record(unpacked(each, text)), is_leased) for each, text, is_leased in rows if text]
+        return cursor, [(task, replace(old, status="fetching") if is_leased else old) for task, old, is_leased in found]
 
     def _scan(self, cursor: int, prefix: str, count: int) -> tuple[int, list[str]]:
         """Some keys with this prefix, and the next cursor; on a cluster, of the node that holds them."""

@@ -59,26 +59,26 @@ class Shards(Frontier):
             Shard(client, policy, shard=number, letters=letters, clock=clock) for number in range(shards)
         ]
         self._due: list[float | None] = [0.0] * shards
-        self._asked = [float("-inf")] * shards
+        self._last_take = [float("-inf")] * shards
         self._blocked = [0] * shards
         self._lanes: Sequence[str] = ()
         self._turn = 0
 
     def enqueue_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Enqueued]:
         """As `Frontier.enqueue_each`, with at least one round trip for each shard of the tasks' hosts."""
-        wanted = list(tasks)
+        items = list(tasks)
         places: dict[int, list[int]] = defaultdict(list)
-        for place, (task, _, _) in enumerate(wanted):
+        for place, (task, _, _) in enumerate(items):
             places[self._home(task.host)].append(place)
         answers: dict[int, Enqueued] = {}
         for number, own in places.items():
-            pushed = self._frontiers[number].enqueue_each(wanted[place] for place in own)
+            pushed = self._frontiers[number].enqueue_each(items[place] for place in own)
             answers.update(zip(own, pushed, strict=True))
-            self._expect(number, min(wanted[place][1] for place in own))
+            self._expect(number, min(items[place][1] for place in own))
         for place, answer in answers.items():
             if answer == "moved":
-                answers[place] = self._enqueue_moved(*wanted[place])
-        return [answers[place] for place in range(len(wanted))]
+                answers[place] = self._enqueue_moved(*items[place])
+        return [answers[place] for place in range(len(items))]
 
     def _enqueue_moved(self, task: Task, delay_sec: float, again: Again) -> Enqueued:
         """Enqueues a task again that has moved to another shard: there if it is pending, else in its home shard."""
@@ -97,7 +97,7 @@ class Shards(Frontier):
             self._frontiers[home].remove(task.id)
         return self._frontiers[home].enqueue([task], delay_sec=delay_sec, again=again)[0]
 
-    def take(self, wanted: int, *, lanes: Sequence[str] = LANES) -> Taken:
+    def take(self, limit: int, *, lanes: Sequence[str] = LANES) -> Taken:
         """As `Frontier.take`, from the next shard that has due tasks: one round trip if all shards have some.
 
         `wait_sec` and `blocked` of the result are for all shards, as far as they are known.
@@ -109,8 +109,8 @@ class Shards(Frontier):
         for number in [(self._turn + step) % len(self._frontiers) for step in range(len(self._frontiers))]:
             if not self._worth_asking(number, now):
                 continue
-            taken = self._frontiers[number].take(wanted, lanes=lanes)
-            self._asked[number], self._blocked[number] = now, taken.blocked
+            taken = self._frontiers[number].take(limit, lanes=lanes)
+            self._last_take[number], self._blocked[number] = now, taken.blocked
             self._due[number] = None if taken.wait_sec is None else now + taken.wait_sec
             given_up += taken.given_up
             if taken.leases:
@@ -121,10 +121,10 @@ class Shards(Frontier):
 
     def end(self, endings: Iterable[Ending]) -> list[Finished]:
         """As `Frontier.end`, in one step for each shard; an ending on two shards takes several (`_end_across`)."""
-        wanted = list(endings)
+        items = list(endings)
         answers: dict[int, Finished] = {}
         together: dict[int, list[int]] = defaultdict(list)
-        for place, ending in enumerate(wanted):
+        for place, ending in enumerate(items):
             if self._goes_to(ending.lease, ending.patch if ending.status == "pending" else None) is not None:
                 answers[place] = self._reschedule_across(ending)
             elif self._commits_to(ending) != ending.lease.shard:
@@ -132,10 +132,10 @@ class Shards(Frontier):
             else:
                 together[ending.lease.shard].append(place)
         for number, own in together.items():
-            ended = self._frontiers[number].end(wanted[place] for place in own)
+            ended = self._frontiers[number].end(items[place] for place in own)
             answers.update(zip(own, ended, strict=True))
             self._expect(number, 0)
-        return [answers[place] for place in range(len(wanted))]
+        return [answers[place] for place in range(len(items))]
 
     def give_back(self, lease: Lease, **fields: Unpack[Return]) -> Returned:
         """As `Frontier.give_back`; a `patch` with a host of another shard moves the task there."""
@@ -145,7 +145,7 @@ class Shards(Frontier):
             returned = self._frontiers[lease.shard].give_back(lease, **fields)
             self._expect(lease.shard, 0)
             return returned
-        record = self._held(lease)
+        record = self._record_of(lease)
         if record is None:
             return "lost"
         record = patched(record, patch, without=_RETURNED) | {"last_error": fields["reason"]}
@@ -238,9 +238,9 @@ class Shards(Frontier):
                         found[each] = there[each]
         return found
 
-    def return_strays(self, held: Iterable[Lease]) -> int:
+    def return_strays(self, leased: Iterable[Lease]) -> int:
         """As `Frontier.return_strays`, of all shards together."""
-        leases = list(held)
+        leases = list(leased)
         self._due = [0.0] * len(self._frontiers)  # returned tasks are due at once
         return sum(frontier.return_strays(leases) for frontier in self._frontiers)
 
@@ -301,7 +301,7 @@ class Shards(Frontier):
 
         The commands run first, under a lease that was just extended; a kill after that repeats the poll.
         """
-        if self._held(ending.lease) is None:
+        if self._record_of(ending.lease) is None:
             return "lost"
         self._commit(ending)
         self._expect(ending.lease.shard, 0)
@@ -309,7 +309,7 @@ class Shards(Frontier):
 
     def _reschedule_across(self, ending: Ending) -> Finished:
         """Reschedules a task at a host of another shard; commands for the task's own shard run last."""
-        lease, record = ending.lease, self._held(ending.lease)
+        lease, record = ending.lease, self._record_of(ending.lease)
         if record is None:
             return "lost"
         if self._commits_to(ending) != lease.shard:
@@ -328,7 +328,7 @@ class Shards(Frontier):
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
-    def _held(self, lease: Lease) -> TaskRecord | None:
+    def _record_of(self, lease: Lease) -> TaskRecord | None:
         """The record of a task that this worker still holds, its lease extended for the next steps; None if lost."""
         frontier = self._frontiers[lease.shard]
         return None if frontier.heartbeat([lease]) else frontier.record(lease.id)
@@ -369,4 +369,4 @@ class Shards(Frontier):
 
     def _worth_asking(self, number: int, now: float) -> bool:
         due = self._due[number]
-        return (due is not None and due <= now) or now >= self._asked[number] + LOOK_SEC
+        return (due is not None and due <= now) or now >= self._last_take[number] + LOOK_SEC

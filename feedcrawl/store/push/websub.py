@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.members import Command
 
 DELIVERIES = 4
-"""Most deliveries of one feed that wait to be read; further ones are refused, and the hub is asked to retry."""
+"""Most deliveries of one feed that wait to be read; further ones are refused, and the hub retries."""
 LIFE_SEC = 2 * 86_400
 """Longest time that a delivery waits for a worker."""
 LEAVING_SEC = 86_400

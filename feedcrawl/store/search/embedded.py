@@ -111,7 +111,7 @@ class EmbeddedIndex:
 
     def writable(self) -> IndexFile | None:
         """The complete file; None if there is none that can be used, or if it is to be built again."""
-        if self._asked.exists():
+        if self._request.exists():
             return None
         try:
             path = self._path()
@@ -139,7 +139,7 @@ class EmbeddedIndex:
             name = self._folder / "current.new"
             name.write_text(built.path.name, "ascii")
             name.replace(self._folder / "current")
-            self._asked.unlink(missing_ok=True)
+            self._request.unlink(missing_ok=True)
         self._drop(keep=self._number(built.path))
 
     def request_rebuild(self) -> None:
@@ -149,10 +149,10 @@ class EmbeddedIndex:
         """
         with map_disk_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._asked.touch()
+            self._request.touch()
 
     @property
-    def _asked(self) -> Path:
+    def _request(self) -> Path:
         return self._folder / "rebuild"
 
     def _open(self, path: Path) -> IndexFile | None:

@@ -91,9 +91,9 @@ SELECT id FROM documents
 WHERE id >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day) AND at_ms >= :since_ms
 ORDER BY id DESC LIMIT :limit OFFSET :offset
 """
-_EVER: Final = " WHERE words MATCH :wanted"
+_EVER: Final = " WHERE words MATCH :text"
 _SINCE: Final = """ JOIN documents ON documents.id = words.rowid
-WHERE words MATCH :wanted AND words.rowid >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day)
+WHERE words MATCH :text AND words.rowid >= (SELECT coalesce(min(first_id), 9e18) FROM days WHERE day >= :day)
     AND documents.at_ms >= :since_ms"""
 
 
@@ -276,10 +276,10 @@ def _matching(reader: sqlite3.Connection, query: Query, filters: Filters, *, lim
     if filters.since is not None:
         since_ms = round(filters.since * 1000)
         values |= {"since_ms": since_ms, "day": since_ms // _DAY_MS}
-    wanted = expression(query, labels)
-    if not wanted:
+    text = expression(query, labels)
+    if not text:
         return _ids(reader, _EVERY if filters.since is None else _EVERY_SINCE, values)
-    values |= {"wanted": wanted}
+    values |= {"text": text}
     since = _EVER if filters.since is None else _SINCE
     counted = parts(query, labels)
     chosen = affordable(_costs(reader, counted), COUNTED)
@@ -292,7 +292,7 @@ def _matching(reader: sqlite3.Connection, query: Query, filters: Filters, *, lim
     return _ranked(reader, found, ranked_by, limit=limit, offset=offset)
 
 
-def _begun(reader: sqlite3.Connection, query: Query, filters: Filters, wanted: int) -> list[RawContentRecord] | None:
+def _begun(reader: sqlite3.Connection, query: Query, filters: Filters, count: int) -> list[RawContentRecord] | None:
     """The matches of a query with short beginnings of words, read from the documents that match its other terms.
 
     None if the index must be searched instead: it is small, no beginning is short, or few documents have them.
@@ -301,16 +301,16 @@ def _begun(reader: sqlite3.Connection, query: Query, filters: Filters, wanted: i
     if (
         rest == query
         or _is_small(_articles(reader), SHORT_COST)
-        or (rest.excluded and not (rest.wanted or filters.labels()))
+        or (rest.excluded and not (rest.required or filters.labels()))
     ):
         return None
-    limit = SCANNED + 2 * wanted
+    limit = SCANNED + 2 * count
     candidates = _matching(reader, rest, filters, limit=limit)
     found: list[RawContentRecord] = []
     for document in _documents(reader, candidates):
         if fits(query, _columns(document)[:3]):
             found.append(document)
-            if len(found) == wanted:
+            if len(found) == count:
                 return found
     return found if len(candidates) < limit else None
 
@@ -350,12 +350,12 @@ def _ids(reader: sqlite3.Connection, query: str, values: dict[str, str | int]) -
     return [id_ for (id_,) in reader.execute(query, values)]
 
 
-def _ranked(reader: sqlite3.Connection, found: list[int], wanted: str, *, limit: int, offset: int) -> list[int]:
+def _ranked(reader: sqlite3.Connection, found: list[int], text: str, *, limit: int, offset: int) -> list[int]:
     """The best of the documents `found` (the last stored first) by bm25 of an expression."""
     if not found:
         return []
     values: dict[str, str | int] = {
-        "ranked": wanted,
+        "ranked": text,
         "ids": json.dumps(found),
         "first": found[-1],
         "last": found[0],

@@ -46,23 +46,23 @@ class Sitemaps(Members[Watched]):
     journals = "sitemap_journal"
     page_size = PAGE
 
-    def add(self, wanted: Sequence[tuple[Sitemap, str]]) -> list[str]:
+    def add(self, additions: Sequence[tuple[Sitemap, str]]) -> list[str]:
         """Adds each sitemap whose URL is not watched yet; returns the ids of the watched sitemaps, in order.
 
         Two round trips. Safe to repeat and to race: the URL's key is claimed first, and a later caller gets the claimed
         id; a sitemap that a kill left claimed and unwritten is written. A new id lies in the shard of the sitemap's
         host, so that a poll ends in one step.
         """
-        if not wanted:
+        if not additions:
             return []
         with self._client.pipeline(transaction=False) as pipe:
-            for sitemap, url_key in wanted:
+            for sitemap, url_key in additions:
                 home = shard_of_host(hostname(sitemap.url), self._shards)
                 pipe.hsetnx(self._by_url(url_key), url_key, settled_id(sitemap.id, home, self._shards))
                 pipe.hget(self._by_url(url_key), url_key)
             holders = list(map(str, pipe.execute()[1::2]))
         with self._client.pipeline() as pipe:
-            for (sitemap, _), holder in zip(wanted, holders, strict=True):
+            for (sitemap, _), holder in zip(additions, holders, strict=True):
                 self._save(pipe, replace(sitemap, id=holder), only_new=True)
             pipe.execute()
         return holders

@@ -74,7 +74,7 @@ def test_all_bodies_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
                 body = Sender().sends(b"x" * 1000, more=False)
                 assert await worked_on.enter_async_context(held.read(body.request, LARGEST)) == b"x" * 1000
             assert await refusal(held, Sender().sends(b"x", more=False)) == "too_many_bodies"
-        assert held._held == 0
+        assert held._bytes == 0
 
     asyncio.run(scenario())
 
@@ -88,7 +88,7 @@ def test_bodies_that_arrive_from_an_address_are_limited(monkeypatch: pytest.Monk
             assert await refusal(held, Sender().sends(b"x", more=False)) == "too_many_bodies"
             assert await refusal(held, Sender("192.0.2.2").sends(b"x", more=False)) is None
         assert await refusal(held, Sender().sends(b"x", more=False)) is None
-        assert held._held == 0
+        assert held._bytes == 0
 
     asyncio.run(scenario())
 
@@ -121,6 +121,6 @@ def test_a_refused_body_leaves_no_bytes_counted(
     async def scenario() -> None:
         held = Bodies(LARGEST)
         assert await refusal(held, sender()) == code
-        assert held._held == 0
+        assert held._bytes == 0
 
     asyncio.run(scenario())

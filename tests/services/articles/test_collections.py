@@ -38,7 +38,7 @@ def shelves(reader: Reader) -> CollectionService:
 
 
 def held(shelves: CollectionService, actor: str = "ada", name: str = "default") -> list[str]:
-    return [each.media.requested_url for each in shelves.page(actor, name).held]
+    return [each.media.requested_url for each in shelves.page(actor, name).members]
 
 
 def test_each_actor_has_a_default_collection_and_makes_others(reader: Reader, shelves: CollectionService) -> None:
@@ -93,18 +93,18 @@ def test_a_page_shows_pending_and_read_members(reader: Reader, shelves: Collecti
     reader.fail(url(3))
     for n in (1, 2):
         reader.wired.media.submit(url(n), "ada", reader.now)
-    pending, ready = sorted(shelves.page("ada", "default").held, key=lambda each: each.media.processing_status)
+    pending, ready = sorted(shelves.page("ada", "default").members, key=lambda each: each.media.processing_status)
     assert (pending.media.requested_url, pending.article) == (url(2), None)
     assert ready.article == {name: item.record[name] for name in OUTLINE if name in item.record}
     assert ready.since == reader.now.timestamp()
-    with_html = {each.media.uid: each.article for each in shelves.page("ada", "default", html=True).held}
+    with_html = {each.media.uid: each.article for each in shelves.page("ada", "default", html=True).members}
     assert with_html == {url_uid(url(2)): None, item.uid: ready.article | {"content_html": f"<p>{text('a')}</p>"}}
 
 
 def test_a_failed_url_has_no_article(reader: Reader, shelves: CollectionService) -> None:
     reader.wired.media.submit(url(1), "ada", START)
     reader.fail(url(1))
-    (found,) = shelves.page("ada", "default").held
+    (found,) = shelves.page("ada", "default").members
     assert (found.media.processing_status, found.article) == ("failed", None)
 
 
@@ -121,7 +121,7 @@ def test_a_member_stays_after_its_article_has_expired(
     before = shelves.page("ada", "default", html=html)
     redis_client.delete(f"rss:article_canonical:{url_uid(url(1))}")
     assert shelves.page("ada", "default", html=html) == before
-    assert before.held[0].article is not None
+    assert before.members[0].article is not None
 
 
 def test_pages_of_a_collection_have_each_member_once(reader: Reader, shelves: CollectionService) -> None:
@@ -130,8 +130,8 @@ def test_pages_of_a_collection_have_each_member_once(reader: Reader, shelves: Co
     found, before = list[str](), None
     for size in (2, 2, 1):
         page = shelves.page("ada", "default", before=before, limit=2)
-        assert len(page.held) == size
-        found += [each.media.requested_url for each in page.held]
+        assert len(page.members) == size
+        found += [each.media.requested_url for each in page.members]
         before = page.next
     assert before is None
     assert sorted(found) == [url(n) for n in range(5)]
@@ -178,6 +178,6 @@ def test_members_of_a_merged_article_show_the_article_it_was_merged_into(
     shelves.make("ada", "own", START)
     reader.wired.media.submit(url(2), "ada", START, collection="own")
     reader.read(url(2), text("a"))
-    (found,) = shelves.page("ada", "own").held
+    (found,) = shelves.page("ada", "own").members
     assert found.article is not None
     assert found.article["canonical_url"] == url(1)

@@ -95,7 +95,7 @@ def test_a_category_that_both_articles_have_stays(reader: Reader, redis_client: 
     reader.read(A, TEXT, category="x")
     reader.read(B, TEXT, category="y")
     with redis_client.pipeline() as pipe:
-        reader.wired.articles.want(pipe, url_uid(A), ["y"])
+        reader.wired.articles.request_categories(pipe, url_uid(A), ["y"])
         pipe.execute()
     reader.wired.merges.undo(B, START)
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(A), url_uid(B)}

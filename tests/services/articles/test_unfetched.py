@@ -30,7 +30,7 @@ def merged(client: redis.Redis) -> list[str]:
 def test_the_article_gets_the_categories_and_is_found_by_the_uid(reader: Reader, redis_client: redis.Redis) -> None:
     wired, lease = reader.wired, reader.lease(B, category="y")
     with redis_client.pipeline() as pipe:
-        wired.articles.want(pipe, lease.id, ["z"])
+        wired.articles.request_categories(pipe, lease.id, ["z"])
         pipe.execute()
     wired.unfetched.merge(lease, url_uid(A), reader.now)
     assert {name for name in "xyz" if redis_client.sismember(keys.articles_by_category(name), url_uid(A))} == set("xyz")

@@ -63,7 +63,7 @@ def test_a_replayed_task_equals_the_task_that_died(wired: Wiring) -> None:
     assert lease.task == Task(f"{1:016x}", "article", "http://h1.test/", "h1.test", payload=CARRIED, **fields)
     assert (lease.history.again, lease.history.attempts) == ("retry", 0)
     assert names(wired) == []
-    assert wired.articles.wanted(lease.id) == {"news"}
+    assert wired.articles.requested_categories(lease.id) == {"news"}
 
 
 def test_long_texts_of_the_feed_are_left_out_of_dead_letters(wired: Wiring) -> None:

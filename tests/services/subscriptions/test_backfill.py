@@ -106,12 +106,12 @@ def test_articles_of_archives_come_after_the_news() -> None:
 
 def test_the_archives_of_a_feed_are_requested_once() -> None:
     feed = Feed(SAID, PollRecord())
-    assert feed.wants_archives
-    assert not replace(feed, subscription=replace(SAID, backfill=False)).wants_archives
+    assert feed.needs_archives
+    assert not replace(feed, subscription=replace(SAID, backfill=False)).needs_archives
     poll = read(POLL, Paging(next="?page=2"))
     record = polling.poll_record(poll, decided(poll))
     assert record.archives == "next"
-    assert not replace(feed, polls=record).wants_archives
+    assert not replace(feed, polls=record).needs_archives
     assert journal.journal_line(poll, decided(poll))["archives"] == "next"
 
 

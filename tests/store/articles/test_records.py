@@ -82,10 +82,10 @@ def test_an_undone_merge_is_found_no_more(articles: Articles, queue: Callable[..
 def test_all_facts_of_an_article_are_read_in_a_single_step(
     articles: Articles, queue: Callable[..., None], ask: Callable[..., Any]
 ) -> None:
-    queue(articles.want, "asked", ["a", "b"])
-    queue(articles.want, "own", ["b", "c"])
-    queue(articles.want, "own", [])
-    assert articles.wanted("asked", "own") == {"a", "b", "c"}
+    queue(articles.request_categories, "asked", ["a", "b"])
+    queue(articles.request_categories, "own", ["b", "c"])
+    queue(articles.request_categories, "own", [])
+    assert articles.requested_categories("asked", "own") == {"a", "b", "c"}
     assert ask("asked", "own") == ("asked", {"a", "b", "c"}, None, None)
     queue(articles.write, "own", {"status": "failure", "content_hash": ""})
     assert ask("asked", "own")[2] is None

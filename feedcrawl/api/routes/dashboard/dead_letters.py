@@ -41,7 +41,7 @@ def show_dead_letters(
 ) -> Response:
     """The dead letters that match the conditions, newest first."""
     filters = {"reason": reason.strip(), "host": host.strip().lower()}
-    found = wired.dashboard.dead_letter_page(_meant(filters), before)
+    found = wired.dashboard.dead_letter_page(_conditions(filters), before)
     values = {
         "found": found,
         "filters": filters,
@@ -55,15 +55,15 @@ def show_dead_letters(
 @router.post(HERE, dependencies=WRITES)
 def act_on_dead_letters(wired: Wired, form: Form) -> Response:
     """Replays or drops one dead letter, or all of a reason or host; a request without any condition is refused."""
-    wanted = _meant(form)
-    if wanted == letters.DeadLetterFilter():
+    conditions = _conditions(form)
+    if conditions == letters.DeadLetterFilter():
         raise Refusal("nothing_named", "name a dead letter, a reason or a host: not all dead letters are meant at once")
     refused = 0
     if form.get("action") == "replay":
-        replayed = wired.dead_letter_service.replay(wanted)
+        replayed = wired.dead_letter_service.replay(conditions)
         number, refused = replayed.replayed, replayed.refused
     elif form.get("action") == "drop":
-        number = wired.dead_letter_service.drop(wanted)
+        number = wired.dead_letter_service.drop(conditions)
     else:
         raise Refusal("unknown_action", "action is replay or drop")
     same = {name: form.get(name, "") for name in ("reason", "host")}
@@ -74,7 +74,7 @@ def act_on_dead_letters(wired: Wired, form: Form) -> Response:
 @router.get(f"{HERE}/letter", dependencies=HEAVY_PAGE)
 def show_dead_letter(request: Request, caller: Reader, wired: Wired, name: Name) -> Response:
     """A dead letter: the URL, the reason, and the data of its task."""
-    found = wired.dashboard.dead_letter_page(_meant({"name": name})).dead_letters
+    found = wired.dashboard.dead_letter_page(_conditions({"name": name})).dead_letters
     if not found:
         raise Refusal("letter_unknown", "no dead letter has this name: it may have been replayed or dropped")
     record = {key: value for key, value in found[0].fields.items() if key not in ("url", "reason", "at")}
@@ -105,7 +105,7 @@ def ask_to_drop(
     return templates.render("confirm.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _meant(filters: dict[str, str]) -> letters.DeadLetterFilter:
+def _conditions(filters: dict[str, str]) -> letters.DeadLetterFilter:
     names = frozenset({filters["name"]} if filters.get("name") else ())
     return letters.DeadLetterFilter(reason=filters.get("reason") or None, host=filters.get("host") or None, names=names)
 

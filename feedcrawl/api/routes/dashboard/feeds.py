@@ -77,8 +77,8 @@ def show_feeds(
     down: bool = False,
 ) -> Response:
     """The feeds whose URL, title or category contains a text, those of a category, or the failing feeds."""
-    wanted = overview.FeedQuery(q.strip(), category.strip(), failing=failing, sort=sort, down=down)
-    found = wired.dashboard.feeds(wanted, page=page)
+    conditions = overview.FeedQuery(q.strip(), category.strip(), failing=failing, sort=sort, down=down)
+    found = wired.dashboard.feeds(conditions, page=page)
     same = {"q": q, "category": category, "failing": int(failing), "sort": sort if sort != "feed" else ""}
     same["down"] = int(down)
     more = page * overview.FEEDS_A_PAGE < found.meant
@@ -92,7 +92,7 @@ def show_feeds(
         "failing": failing,
         "sort": sort,
         "down": down,
-        "columns": [(name, title, f"{HERE}{_sorted(same, name, wanted)}") for name, title in COLUMNS.items()],
+        "columns": [(name, title, f"{HERE}{_sorted(same, name, conditions)}") for name, title in COLUMNS.items()],
         "looked_at": overview.MAX_FEEDS_READ,
         "sorted_at_most": overview.SORTED_AT_MOST,
         "earlier": f"{HERE}{templates.query(**same, page=page - 1)}" if page > 1 else "",
@@ -101,9 +101,9 @@ def show_feeds(
     return templates.render("feeds.html", context(request, wired.now(), caller, HERE) | values)
 
 
-def _sorted(same: dict[str, object], name: str, wanted: overview.FeedQuery) -> str:
+def _sorted(same: dict[str, object], name: str, conditions: overview.FeedQuery) -> str:
     """The query that sorts by a column; downwards if the list is sorted by this column upwards."""
-    down = int(name == wanted.sort and not wanted.down)
+    down = int(name == conditions.sort and not conditions.down)
     return templates.query(**same | {"sort": name, "down": down})
 
 

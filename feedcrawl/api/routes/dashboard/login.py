@@ -29,9 +29,9 @@ def own_path(text: str) -> str:
 
 
 @router.get("/login")
-def ask(request: Request, wired: Wired, asked: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
+def ask(request: Request, wired: Wired, target: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
     """The form for a token."""
-    values = {"next": own_path(asked), "refused": ""}
+    values = {"next": own_path(target), "refused": ""}
     return templates.render("login.html", context(request, wired.now(), None, "/login") | values)
 
 

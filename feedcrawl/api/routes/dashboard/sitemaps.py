@@ -39,14 +39,14 @@ def show_sitemaps(
 ) -> Response:
     """The watched sitemaps without the parts of indexes, the parts below one of them, or the failing sitemaps."""
     filters = {"source": source.strip(), "host": host.strip().lower(), "root": root, "failing": int(failing)}
-    wanted = watched.SitemapFilter(
+    conditions = watched.SitemapFilter(
         source=source.strip() or None,
         host=host.strip() or None,
         root=root or None,
         parts=bool(root) or failing,
         failing=failing or None,
     )
-    found, following = listing.page(wired.sitemaps, wanted, place_of(cursor), SITEMAPS_A_PAGE)
+    found, following = listing.page(wired.sitemaps, conditions, place_of(cursor), SITEMAPS_A_PAGE)
     later = f"{HERE}{templates.query(**filters, cursor=cursor_of(following))}" if following else ""
     values = {
         "found": [watched.public(each, wired.config) for each in found],

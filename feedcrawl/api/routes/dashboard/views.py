@@ -23,7 +23,7 @@ from feedcrawl.domain.articles.fields import ArticleFields
 from feedcrawl.domain.articles.query import ArticleFilter
 from feedcrawl.domain.cadence.reasons import duration
 from feedcrawl.domain.frontier import scopes
-from feedcrawl.domain.frontier.selection import TaskFilter as WantedTasks
+from feedcrawl.domain.frontier.selection import TaskFilter
 from feedcrawl.domain.frontier.statistics import WHY, Lateness
 from feedcrawl.domain.frontier.tasks import Kind, Origin
 from feedcrawl.domain.operations.counters import GOOD_POLLS, PART_SEC, SPANS, Bar, errors
@@ -235,7 +235,7 @@ def show_urls(
         "source": source.strip(),
         "error": error.strip(),
     }
-    wanted = WantedTasks(
+    conditions = TaskFilter(
         text=filters["text"] or None,
         host=filters["host"] or None,
         kind=kind or None,
@@ -246,7 +246,7 @@ def show_urls(
     )
     stores = wired.frontier, wired.articles
     after, found = listing.urls(
-        *stores, wanted, cursor=cursor, limit=50, parts=overview.PARTS, part=overview.TASKS_A_PART
+        *stores, conditions, cursor=cursor, limit=50, parts=overview.PARTS, part=overview.TASKS_A_PART
     )
     values = {
         "found": listing.task_records(*stores, found),

@@ -101,8 +101,8 @@ def list_articles(
         return shown(request, {"articles": [_listed(hit) for hit in matches.hits]}, after)
     if source is not None:
         raise Refusal("search_empty", "source is a filter of a search: give q too, or host instead")
-    wanted = ArticleFilter(None if since is None else since.timestamp(), feed, host, language, category)
-    found = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit)
+    conditions = ArticleFilter(None if since is None else since.timestamp(), feed, host, language, category)
+    found = wired.catalogue.page(conditions, wired.now(), before=place_of(cursor), limit=limit)
     return shown(request, {"articles": found.articles}, found.next)
 
 
@@ -129,8 +129,8 @@ def _publisher(
     publishers have withdrawn.
     """
 
-    def publish(wanted: ArticleFilter, feed: tuple[str, str]) -> Response:
-        page = wired.catalogue.page(wanted, wired.now(), before=place_of(cursor), limit=limit, html=True)
+    def publish(conditions: ArticleFilter, feed: tuple[str, str]) -> Response:
+        page = wired.catalogue.page(conditions, wired.now(), before=place_of(cursor), limit=limit, html=True)
         kept = [article for article in page.articles if "deleted_at" not in article]
         return outfeed(request, wired.config, feed, kept, page.next, form=form)
 
@@ -153,10 +153,10 @@ def articles_as_feed(
 ) -> Response:
     """The articles of a set of feeds, of a category or of a source as a feed, with their HTML, the newest first."""
     ids = frozenset(filter(None, feeds.split(","))) if feeds is not None else None
-    wanted = ArticleFilter(category=category, feeds=ids, source=source, sources=wired.current_sources())
+    conditions = ArticleFilter(category=category, feeds=ids, source=source, sources=wired.current_sources())
     whose = {"feeds": feeds, "category": category, "source": source}
     query = urlencode({name: value for name, value in whose.items() if value})
-    return publish(wanted, (query or "articles", f"?{query}" if query else ""))
+    return publish(conditions, (query or "articles", f"?{query}" if query else ""))
 
 
 @published.get(

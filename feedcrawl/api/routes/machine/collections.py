@@ -48,7 +48,7 @@ _ALL = schemas.answer(
     schemas.component("Collections", schemas.fields(collections={"type": "array", "items": _COLLECTION})),
 )
 _SHOWN_OF_MEDIA = ("media_id", "uid", "requested_url", "processing_status")
-_HELD = schemas.component(
+_MEMBER = schemas.component(
     "CollectedArticle",
     schemas.fields(
         **schemas.only(MediaRecord, _SHOWN_OF_MEDIA)["properties"],
@@ -57,7 +57,7 @@ _HELD = schemas.component(
     ),
 )
 _PAGE = schemas.answer(
-    "The members of the collection", schemas.component("CollectedPage", schemas.page_of("held", _HELD))
+    "The members of the collection", schemas.component("CollectedPage", schemas.page_of("held", _MEMBER))
 )
 
 
@@ -121,7 +121,7 @@ def collection_as_feed(
     are left out.
     """
     page = wired.collection_service.page(caller.actor, name, before=place_of(cursor), limit=limit, html=True)
-    found = [held.article for held in page.held if held.article is not None]
+    found = [each.article for each in page.members if each.article is not None]
     return outfeed(request, wired.config, (name, f"#{request.state.actor}"), found, page.next, form=form)
 
 
@@ -131,9 +131,9 @@ def get_collection(
 ) -> Response:
     """The contents of a collection, read or not, the last added first; articles without their text."""
     page = wired.collection_service.page(caller.actor, name, before=place_of(cursor), limit=limit)
-    return shown(request, {"held": list(map(_held, page.held))}, page.next)
+    return shown(request, {"held": list(map(_member_record, page.members))}, page.next)
 
 
-def _held(held: Member) -> dict[str, object]:
-    record = {name: getattr(held.media, name) for name in _SHOWN_OF_MEDIA}
-    return {**record, "held_since": rfc3339(datetime.fromtimestamp(held.since, UTC)), "article": held.article}
+def _member_record(member: Member) -> dict[str, object]:
+    record = {name: getattr(member.media, name) for name in _SHOWN_OF_MEDIA}
+    return {**record, "held_since": rfc3339(datetime.fromtimestamp(member.since, UTC)), "article": member.article}

@@ -56,9 +56,9 @@ class Which(BaseModel):
     all: bool = False
     limit: int = Field(dead_letters.NO_LIMIT, ge=1, description="number of dead letters at most, oldest first")
 
-    def wanted(self, now: float) -> DeadLetterFilter:
+    def conditions(self, now: float) -> DeadLetterFilter:
         """The conditions; Refusal (`say_which` `bad_age`)."""
-        found = _wanted(now, self.reason, self.host, self.older_than, self.newer_than)
+        found = _conditions(now, self.reason, self.host, self.older_than, self.newer_than)
         found = DeadLetterFilter(found.reason, found.host, found.before, found.after, frozenset(self.names))
         if found == DeadLetterFilter() and not self.all:
             raise Refusal("say_which", 'give a condition, or {"all": true} for all dead letters')
@@ -79,10 +79,10 @@ def list_dead_letters(
     cursor: Cursor = None,
 ) -> Response:
     """Dead letters, the last first, up to 50; continue while `next` is given."""
-    wanted, place = _wanted(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
+    conditions, place = _conditions(wired.now().timestamp(), reason, host, older_than, newer_than), place_of(cursor)
     if place is not None and not 0 <= place[0] < float(2**53):
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
-    found = wired.dashboard.dead_letter_page(wanted, None if place is None else int(place[0]))
+    found = wired.dashboard.dead_letter_page(conditions, None if place is None else int(place[0]))
     after = (float(found.before), "") if found.before else None
     return shown(request, {"letters": list(map(_public, found.dead_letters)), "count": found.count}, after)
 
@@ -97,7 +97,7 @@ def list_dead_letters(
 )
 def replay_dead_letters(body: Which, wired: Wired) -> Response:
     """Tries dead letters again, with the payload of their tasks."""
-    came = wired.dead_letter_service.replay(body.wanted(wired.now().timestamp()), body.limit)
+    came = wired.dead_letter_service.replay(body.conditions(wired.now().timestamp()), body.limit)
     return JSONResponse({"replayed": came.replayed, "refused": came.refused})
 
 
@@ -109,10 +109,14 @@ def replay_dead_letters(body: Which, wired: Wired) -> Response:
 )
 def drop_dead_letters(body: Which, wired: Wired) -> Response:
     """Deletes dead letters."""
-    return JSONResponse({"dropped": wired.dead_letter_service.drop(body.wanted(wired.now().timestamp()), body.limit)})
+    return JSONResponse(
+        {"dropped": wired.dead_letter_service.drop(body.conditions(wired.now().timestamp()), body.limit)}
+    )
 
 
-def _wanted(now: float, reason: str | None, host: str | None, older: str | None, newer: str | None) -> DeadLetterFilter:
+def _conditions(
+    now: float, reason: str | None, host: str | None, older: str | None, newer: str | None
+) -> DeadLetterFilter:
     before = now - age_sec(older) if older else None
     return DeadLetterFilter(
         reason or None, host.lower() if host else None, before, now - age_sec(newer) if newer else None

@@ -61,13 +61,13 @@ async def read_events(
 
     With `Accept: text/event-stream` the response has no end; a client that reconnects sends `Last-Event-ID`.
     """
-    wanted = [each for each in types.split(",") if each]
+    names = [each for each in types.split(",") if each]
     if SSE not in accept:
-        page = await run_in_threadpool(events.read, wired.events, after, limit, wanted)
+        page = await run_in_threadpool(events.read, wired.events, after, limit, names)
         lines = "".join(f"{_json(each)}\n" for each in page.events)
         return Response(lines.encode("utf-8", "replace"), media_type=NDJSON, headers={"X-Cursor": page.cursor})
-    page = await run_in_threadpool(events.read, wired.events, last_event_id or after, BATCH, wanted)
-    read = partial(events.read, wired.events, limit=BATCH, types=wanted)
+    page = await run_in_threadpool(events.read, wired.events, last_event_id or after, BATCH, names)
+    read = partial(events.read, wired.events, limit=BATCH, types=names)
     check = partial(caller_of, request, wired.tokens, wired.config.api_host)
     return _Stream(_follow(page, read, check), request, caller)
 

@@ -183,8 +183,8 @@ def list_feeds(
     If few feeds match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
     """
-    wanted = listing.FeedFilter(category or None, source or None, host or None, failing)
-    found, following = listing.page(wired.registry, wanted, place_of(cursor), limit)
+    conditions = listing.FeedFilter(category or None, source or None, host or None, failing)
+    found, following = listing.page(wired.registry, conditions, place_of(cursor), limit)
     return shown(request, {"feeds": [_public(wired.config, feed) for feed in found]}, following)
 
 

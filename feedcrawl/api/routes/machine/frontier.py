@@ -149,7 +149,7 @@ def conditions(
 def list_urls(
     request: Request,
     wired: Wired,
-    wanted: Annotated[TaskFilter, Depends(conditions)],
+    given: Annotated[TaskFilter, Depends(conditions)],
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
@@ -161,7 +161,7 @@ def list_urls(
     if not (place[1].isascii() and place[1].isdigit() and len(place[1]) < 40):
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
     stores = wired.frontier, wired.articles
-    following, found = listing.urls(*stores, wanted, cursor=int(place[1]), limit=limit, parts=PARTS, part=PART)
+    following, found = listing.urls(*stores, given, cursor=int(place[1]), limit=limit, parts=PARTS, part=PART)
     after = (0.0, str(following)) if following else None
     return shown(request, {"urls": listing.task_records(*stores, found)}, after)
 
@@ -177,8 +177,8 @@ def list_urls(
 )
 def import_urls(body: Urls, wired: Wired) -> Response:
     """Enqueues pages to fetch as articles. Each URL is judged separately: a refused URL does not affect others."""
-    wanted = imports.UrlOptions(body.category, body.priority, body.again)
-    return JSONResponse({"urls": wired.imports.queue_urls(body.urls, wanted)}, 202)
+    options = imports.UrlOptions(body.category, body.priority, body.again)
+    return JSONResponse({"urls": wired.imports.queue_urls(body.urls, options)}, 202)
 
 
 @router.post(
@@ -201,8 +201,8 @@ async def import_file_of_urls(
 ) -> Response:
     """The same with a file: one URL per line; empty lines and lines that begin with `#` are ignored."""
     lines = imports.lines_of(decode(await request.body()).text)
-    wanted = imports.UrlOptions(category, priority, again)
-    return JSONResponse({"urls": await run_in_threadpool(wired.imports.queue_urls, lines, wanted)}, 202)
+    options = imports.UrlOptions(category, priority, again)
+    return JSONResponse({"urls": await run_in_threadpool(wired.imports.queue_urls, lines, options)}, 202)
 
 
 @router.get(

@@ -88,7 +88,7 @@ async def export_feeds(
 ) -> Response:
     """All subscriptions as a list for other programs, with the settings of each.
 
-    Callers that ask at the same time get one list, made after all of them have asked.
+    Callers that ask at the same time get one list, made after the last of their requests.
     """
     heavy: Heavy = request.app.state.heavy
     etag, content = await heavy.shared(f"opml {form}", lambda: _exported(wired.registry, form))

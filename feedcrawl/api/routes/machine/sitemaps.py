@@ -67,8 +67,8 @@ def list_sitemaps(
     If few sitemaps match, a page may have fewer than `limit`, or none, without being the last: continue while `next` is
     given.
     """
-    wanted = watched.SitemapFilter(category, source, host, str(root) if root else None, parts, failing)
-    found, following = listing.page(wired.sitemaps, wanted, place_of(cursor), limit)
+    conditions = watched.SitemapFilter(category, source, host, str(root) if root else None, parts, failing)
+    found, following = listing.page(wired.sitemaps, conditions, place_of(cursor), limit)
     return shown(request, {"sitemaps": [watched.public(each, wired.config) for each in found]}, following)
 
 
@@ -86,11 +86,13 @@ def watch(body: NewSitemap, wired: Wired) -> Response:
     """Watches a sitemap. It is due at once; the crawl requests it, the API itself requests nothing."""
     url = wired.gate.passed(with_scheme(body.url))
     is_new = watched.find(wired.sitemaps, url) is None
-    wanted, refused = watching.sitemaps_from([SubscriptionSpec(url, categories_of(body.categories))], wired.now())
+    watched_sitemaps, refused = watching.sitemaps_from(
+        [SubscriptionSpec(url, categories_of(body.categories))], wired.now()
+    )
     if refused:
         raise Refusal(refused[0].code, refused[0].detail)
-    ids = watching.watch(wired.sitemaps, wired.frontier, wanted)
-    watching.settle_settings(wired.sitemaps, wanted, ids)
+    ids = watching.watch(wired.sitemaps, wired.frontier, watched_sitemaps)
+    watching.settle_settings(wired.sitemaps, watched_sitemaps, ids)
     found = watched.public(watched.one(wired.sitemaps, ids[0]), wired.config)
     return JSONResponse(found, 201 if is_new else 200, {"Location": f"{router.prefix}/{ids[0]}"})
 

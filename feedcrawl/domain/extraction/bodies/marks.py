@@ -73,9 +73,9 @@ def marks_of(element: HtmlElement) -> list[str]:
     found = [_ELEMENTS[tag]] if tag in _ELEMENTS else []
     if not attributes:
         return found
-    said = words_of(element.get("class", "") if attributes == _ONLY_CLASS else names(element))
+    marking = words_of(element.get("class", "") if attributes == _ONLY_CLASS else names(element))
     # Paragraphs for members have the word too, and may be hidden from others; the offer to subscribe is a block.
-    for_members = tag in _LINES and "paywall" in said
+    for_members = tag in _LINES and "paywall" in marking
     if attributes != _ONLY_CLASS:
         if not for_members and is_hidden(element):
             found.append("hidden attribute")
@@ -83,9 +83,9 @@ def marks_of(element: HtmlElement) -> list[str]:
             found.append(f"role {role}")
         if "aria-label" in attributes and _PLAYER.search(element.get("aria-label")):
             found.append("player label")
-    if said and tag not in {"article", "main"}:
-        said = words_of(element.get("class", "")) if _is_anchor(element) else said
-        found.extend(word for word in said if not (word == "paywall" and for_members))
+    if marking and tag not in {"article", "main"}:
+        marking = words_of(element.get("class", "")) if _is_anchor(element) else marking
+        found.extend(word for word in marking if not (word == "paywall" and for_members))
     return found
 
 

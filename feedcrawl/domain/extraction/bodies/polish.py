@@ -151,10 +151,10 @@ def drop_repeats(root: HtmlElement) -> None:
     """Remove quotations that repeat words of the article's own text: they are set large for the eye."""
     boxes = {box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)}
     quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
-    pulled = {box: said for box, said in quoted.items() if _GRAM < said.total() < _PULLED}
+    pulled = {box: runs for box, runs in quoted.items() if _GRAM < runs.total() < _PULLED}
     own = grams(canonical_text(root)) - sum(quoted.values(), Counter()) if pulled else Counter()
-    for box, said in pulled.items():
-        if (said & own).total() > _REPEATED * said.total():
+    for box, runs in pulled.items():
+        if (runs & own).total() > _REPEATED * runs.total():
             drop(box)
 
 
@@ -176,10 +176,10 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
     """Remove the heading that repeats the article's title."""
     known = {squeezed(title) for title in titles if title}
     for heading in root.iter("h1", "h2"):
-        said = squeezed(raw_text(heading))
+        text = squeezed(raw_text(heading))
         # The name of the site may follow in a page's title.
         if heading is not root and any(
-            title == said or (len(said) >= _HEADLINE and title.startswith(said)) for title in known
+            title == text or (len(text) >= _HEADLINE and title.startswith(text)) for title in known
         ):
             drop(heading)
             return
@@ -212,10 +212,10 @@ def corroborate(root: HtmlElement, witness: str) -> bool:
         return False
     kept = False
     for line in reversed(lines(root)[1:]):
-        said = grams(canonical_text(line))
+        runs = grams(canonical_text(line))
         if line.tag in HEADINGS and kept:
             continue
-        unseen = said.total() >= _GRAM and (said & theirs).total() < _LINE_SEEN * said.total()
+        unseen = runs.total() >= _GRAM and (runs & theirs).total() < _LINE_SEEN * runs.total()
         kept = not unseen
         if unseen:
             drop(line)

@@ -72,8 +72,8 @@ def _is_there(element: HtmlElement, shown: set[str], places: Container[str]) -> 
     images = [image for image in element.iter(*_SHOWN) if _address(image)]
     if images:
         return any(_address(image) in shown or is_pixel(image) for image in images)
-    said = [key for line in (element, *element.iterdescendants()) if (key := _key(line))]
-    return element.tag in _SHOWN or not said or any(key in places for key in said)
+    keys = [key for line in (element, *element.iterdescendants()) if (key := _key(line))]
+    return element.tag in _SHOWN or not keys or any(key in places for key in keys)
 
 
 def _insert(missing: list[HtmlElement], last: HtmlElement | None, following: HtmlElement | None) -> bool:

@@ -31,7 +31,7 @@ def is_sound(candidate: Candidate, page: Page, feed: FeedContent | None) -> bool
         return True
     text = squeezed(candidate.text)
     metas = (page.meta("og:description"), page.meta("description"), text_at(page.article, "description"))
-    beginnings = [squeezed(said, 30) for said in (*metas, feed and feed.summary) if said and len(said) > 40]
+    beginnings = [squeezed(each, 30) for each in (*metas, feed and feed.summary) if each and len(each) > 40]
     return any(beginning in text for beginning in beginnings)
 
 

@@ -39,8 +39,8 @@ def _other_titles(page: Page, feed: FeedContent | None, chosen: str) -> Iterator
         "the feed": feed.title if feed else None,
     }
     for name, text in sources.items():
-        said = key(without_site((text or "")[:MAX_LENGTH], sites))
-        if said and chosen and said not in chosen and chosen not in said:
+        other = key(without_site((text or "")[:MAX_LENGTH], sites))
+        if other and chosen and other not in chosen and chosen not in other:
             yield f"title: {name} has {(text or '')[:MAX_LENGTH]!r}"
 
 

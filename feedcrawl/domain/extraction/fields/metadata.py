@@ -60,8 +60,8 @@ def find_language(page: Page, feed: FeedContent | None) -> str | None:
     """The language tag (BCP 47) of the page: html lang, meta elements, structured data, the feed."""
     declared = (page.tree.get("lang"), page.tree.get("xml:lang"))
     metas = (page.meta("content-language", "dc.language", "language"), page.meta("og:locale"))
-    said = (*declared, metas[0], text_at(page.article, "inLanguage"), metas[1], feed.language if feed else None)
-    return next((tag.strip().replace("_", "-") for tag in said if tag and _LANGUAGE.match(tag.strip())), None)
+    stated = (*declared, metas[0], text_at(page.article, "inLanguage"), metas[1], feed.language if feed else None)
+    return next((tag.strip().replace("_", "-") for tag in stated if tag and _LANGUAGE.match(tag.strip())), None)
 
 
 def find_site_name(page: Page) -> str | None:

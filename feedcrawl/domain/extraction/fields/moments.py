@@ -30,7 +30,7 @@ from feedcrawl.domain.extraction.fields.seen_dates import (
     exact,
     is_of_change,
     named_changes,
-    said_published,
+    stated_published,
     times_of_change,
     without,
 )
@@ -113,7 +113,7 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
 
 def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
     yield "broken structured data", in_scripts(page, LD_SCRIPTS)
-    yield "lines that say publication", (exact(text, _machine_readable(page)) for text in said_published(page))
+    yield "lines that say publication", (exact(text, _machine_readable(page)) for text in stated_published(page))
     yield "elements with a date for programs", _machine_readable(page)
     yield "other structured data", (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
     yield "lines near the headline", _near_headline(page)
@@ -158,9 +158,9 @@ def _first(texts: Iterable[str | None]) -> datetime | None:
     return next((moment for text in texts if text and (moment := parse_date(text))), None)
 
 
-def _metas(page: Page, wanted: tuple[str, ...]) -> Iterator[str]:
+def _metas(page: Page, names: tuple[str, ...]) -> Iterator[str]:
     known = {squeezed(name).replace("_", ""): contents for name, contents in page.metas.items()}
-    for name in wanted:
+    for name in names:
         yield from known.get(name, ())
 
 

@@ -136,10 +136,10 @@ def is_of_change(element: HtmlElement) -> bool:
         return is_named_for_change(element)
     before, parent = element.getprevious(), element.getparent()
     if before is None:
-        said = (parent.text or "") if parent is not None else ""
+        text_before = (parent.text or "") if parent is not None else ""
     else:
-        said = before.tail if (before.tail or "").strip() else raw_text(before)
-    return UPDATED.search(lowered((said or "")[-MARGIN:])) is not None
+        text_before = before.tail if (before.tail or "").strip() else raw_text(before)
+    return UPDATED.search(lowered((text_before or "")[-MARGIN:])) is not None
 
 
 def named_changes(page: Page) -> Iterator[str]:
@@ -169,7 +169,7 @@ def exact(text: str | None, others: Iterable[str | None]) -> str | None:
     return next((other for other, moment in moments if moment and day and moment.date() == day.date()), text)
 
 
-def said_published(page: Page) -> Iterator[str | None]:
+def stated_published(page: Page) -> Iterator[str | None]:
     """Dates that a line states as those of the first publication; under the headline, of publication."""
     lines, at = page.lines, headline_at(page)
     first = (match for line in lines if len(line) <= MAX_SENTENCE and (match := _FIRST_PUBLISHED.search(line)))

@@ -66,8 +66,8 @@ def decide_title(page: Page, feed: FeedContent | None) -> Statement:
     hosts = host_labels(page.url)
     sites |= {key(part) for text, _ in stated for part in SEPARATOR.split(text)[1:] if is_of_host(part, hosts)}
     sites |= _signatures([text for text, _ in stated], sites)
-    said = [Statement(without_site(text, sites), weight) for text, weight in stated]
-    elected = elect(said)
+    bare = [Statement(without_site(text, sites), weight) for text, weight in stated]
+    elected = elect(bare)
     title = _LOOSE_END.sub("", elected.text)
     if title and all(key(title) != key(text) for text in _headings(page, sites)):
         title = _without_ends(title, page, [text for text, _ in stated], sites)
@@ -98,31 +98,31 @@ def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR, *, most_parts: 
     return title
 
 
-def elect(said: list[Statement]) -> Statement:
+def elect(candidates: list[Statement]) -> Statement:
     """The text with the most weight, and that weight; the first of equals, in its first spelling.
 
     Texts that differ only in typography are the same. A statement without support counts for the text that it extends
     ("Headline - section") or from which it was cut ("Headl...").
     """
     votes: dict[str, float] = {}
-    for text, weight in said:
-        meant = key(_meant(text, [other for other, _ in said]))
+    for text, weight in candidates:
+        meant = key(_meant(text, [other for other, _ in candidates]))
         votes[meant] = votes.get(meant, 0) + weight
-    texts = (Statement(text, votes.get(key(text), 0)) for text, _ in said if text)
+    texts = (Statement(text, votes.get(key(text), 0)) for text, _ in candidates if text)
     return max(texts, key=lambda statement: statement.weight, default=Statement("", 0))
 
 
-def _meant(text: str, said: list[str]) -> str:
-    whole = next((other for other in said if _is_cut_at_quotation(text, other)), None)
-    if whole or [key(other) for other in said].count(key(text)) > 1:
+def _meant(text: str, texts: list[str]) -> str:
+    whole = next((other for other in texts if _is_cut_at_quotation(text, other)), None)
+    if whole or [key(other) for other in texts].count(key(text)) > 1:
         return whole or text
-    return _core(text, said) or next((other for other in said if _is_cut(text, other)), text)
+    return _core(text, texts) or next((other for other in texts if _is_cut(text, other)), text)
 
 
-def _core(text: str, said: list[str]) -> str | None:
+def _core(text: str, texts: list[str]) -> str | None:
     """The longest statement that another text extends after a separator."""
     beginnings = {key(text[: cut.start()]) for cut in SEPARATOR.finditer(text)}
-    cores = [other for other in said if key(other) in beginnings and len(key(other)) >= _MIN_CORE_LENGTH]
+    cores = [other for other in texts if key(other) in beginnings and len(key(other)) >= _MIN_CORE_LENGTH]
     return max(cores, key=len, default=None)
 
 
@@ -142,10 +142,10 @@ def _begins(beginning: str, whole: str) -> bool:
     return len(beginning) < len(whole) and len(start) >= _MIN_CORE_LENGTH and key(whole).startswith(start)
 
 
-def _signatures(said: list[str], sites: set[str]) -> set[str]:
+def _signatures(texts: list[str], sites: set[str]) -> set[str]:
     """The keys of the additions of statements to others, if they contain a name of the site: "The Daily, Germany"."""
     known = [name for name in sites if len(name) >= _MIN_NAME_LENGTH]
-    rests = [key(text)[len(key(core)) :] for text in said if (core := _core(text, said))]
+    rests = [key(text)[len(key(core)) :] for text in texts if (core := _core(text, texts))]
     return {rest for rest in rests if any(name in rest for name in known)}
 
 
@@ -191,13 +191,13 @@ def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
 
     If statements confirm several, the longest counts: the others are sections.
     """
-    about, said, path = set(words(stated)), key(stated), key(urlsplit(page.url).path)
+    about, stated_key, path = set(words(stated)), key(stated), key(urlsplit(page.url).path)
     headings = [
         text
         for text in _headings(page, sites)
         if not about or _shared(text, about) >= _ABOUT or (len(key(text)) >= _MIN_CORE_LENGTH and key(text) in path)
     ]
-    return max(headings, key=lambda text: len(text) if key(text) in said else 0, default="")
+    return max(headings, key=lambda text: len(text) if key(text) in stated_key else 0, default="")
 
 
 def _headings(page: Page, sites: set[str]) -> list[str]:
@@ -210,21 +210,21 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
     It is the only h1, or a part of a statement, and no kicker with a headline ("Trade: A headline"). On news sites,
     which write headlines for their structured data, the structured data are believed.
     """
-    said = key(heading)
-    others = {key(without_site(text, sites)) for text in stated if text} - {said, ""}
+    own = key(heading)
+    others = {key(without_site(text, sites)) for text in stated if text} - {own, ""}
     if (
         is_front(page.url)
         or is_news(page)
-        or len(said) < _MIN_CORE_LENGTH
-        or said in key(page.meta("og:site_name") or "")
+        or len(own) < _MIN_CORE_LENGTH
+        or own in key(page.meta("og:site_name") or "")
         or _differ(stated[:2], sites)
     ):
         return False
-    if {key(text) for text in _headings(page, sites)} != {said} and not any(_is_part(heading, text) for text in stated):
+    if {key(text) for text in _headings(page, sites)} != {own} and not any(_is_part(heading, text) for text in stated):
         return False
-    if any(key(text[bar.end() :]) == said for text in stated for bar in _BAR.finditer(text)):
+    if any(key(text[bar.end() :]) == own for text in stated for bar in _BAR.finditer(text)):
         return False  # "Name | A headline" is intended: sites append names that they only add
-    return not any(said.endswith(other) for other in others)
+    return not any(own.endswith(other) for other in others)
 
 
 def _is_part(heading: str, text: str) -> bool:

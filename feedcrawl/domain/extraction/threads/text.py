@@ -33,10 +33,10 @@ def keep_posts(body: HtmlElement, posts: Sequence[Post]) -> bool:
     short.update(" ".join(words(post.author)) for post in posts if post.author)
     for line in list(lines(body)):
         found = words(canonical_text(line)) if line.getparent() is not None else []
-        said = " ".join(found)
-        if not found or said in short:
+        text = " ".join(found)
+        if not found or text in short:
             continue
-        ours = grams(said)
+        ours = grams(text)
         if len(found) < _SHORT or sum(gram in theirs for gram in ours) < _SEEN * len(ours):
             drop(line)
     return True

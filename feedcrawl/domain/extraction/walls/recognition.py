@@ -42,7 +42,7 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
     kind = wall_kind(page, text) if len(text) < WALL_LENGTH else _long_wall_kind(page, text)
     if kind:
         raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
-    if _says_nothing(text):
+    if _is_empty(text):
         raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
     if _is_frame(text) and any(map(_runs, page.tree.iter("script"))):
         raise NoArticle("FAIL_EMPTY", f"scripts: nothing but {text!r} without them")
@@ -58,7 +58,7 @@ def refuse_headline(page: Page, text: str, density: float) -> None:
     """
     headlines = "\n".join((page.title_element, *(heading for _, heading in page.headings)))
     kind = next((kind for kind in _IN_HEADLINES if WALL_WORDS[kind].search(headlines)), None)
-    if kind or _says_nothing(text):
+    if kind or _is_empty(text):
         raise NoArticle("FAIL_EMPTY", f"{kind or 'no_text'}: {headlines[:120]!r}")
     if is_front(page.url) and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
@@ -70,10 +70,10 @@ def wall_kind(page: Page, text: str) -> str | None:
     News may be short too and report that something was not found: a page that declares an article can only be a wall
     that stands before articles, unless it has next to no text.
     """
-    said = f"{page.title_element}\n{_everything(page) if _says_nothing(text) else text}"
+    shown = f"{page.title_element}\n{_everything(page) if _is_empty(text) else text}"
     is_article = page.is_declared and len(text) >= _DECLARED_LENGTH
     possible = _OF_ARTICLES if is_article else WALL_WORDS.keys()
-    kind = next((kind for kind, phrases in WALL_WORDS.items() if kind in possible and phrases.search(said)), None)
+    kind = next((kind for kind, phrases in WALL_WORDS.items() if kind in possible and phrases.search(shown)), None)
     if kind == "paywall" and len(text) >= TEASER_LENGTH:
         return None
     if kind is None and len(text) < TEASER_LENGTH and is_paid(page):
@@ -99,7 +99,7 @@ def is_paid(page: Page) -> bool:
     }
 
 
-def _says_nothing(text: str) -> bool:
+def _is_empty(text: str) -> bool:
     return len(text) < MIN_UNSPACED_LENGTH and len(words(text)) < MIN_WORDS
 
 
@@ -125,5 +125,5 @@ def _is_index(page: Page, text: str, density: float) -> bool:
     own_length = len(text) * (1 - density)
     if own_length > _INDEX_LENGTH:
         return False
-    links = [said for link in page.tree.iter("a") if len(words(said := text_of(link))) >= _INDEX_WORDS]
+    links = [label for link in page.tree.iter("a") if len(words(label := text_of(link))) >= _INDEX_WORDS]
     return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front(page.url) else 10) * own_length

@@ -61,7 +61,7 @@ end
 
 local function holder_of(id) return holder_from(redis.call('HGET', P .. 'holders', id)) end
 
-local function held(id, token)
+local function leased_by(id, token)
   local holder = holder_of(id)
   if holder and holder.token == token then return holder end
   return nil

@@ -75,7 +75,7 @@ local function push(new, now)
   return raise(old, new, now)
 end
 
--- Tasks of one millisecond are told apart by the order in which they came: each counts as STEP later than the one before.
+-- Tasks of one millisecond are distinguished by the order in which they came: each counts as STEP later than the one before.
 local STEP = 1 / 1024
 
 local function main(now)

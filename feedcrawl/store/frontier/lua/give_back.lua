@@ -13,7 +13,7 @@ local function failed_alone(task, host, now)
 end
 
 local function main(now)
-  local holder = held(id, token)
+  local holder = leased_by(id, token)
   if not holder then return 'lost' end
   local task = load_task(id)
   drop_lease(id, holder, now)

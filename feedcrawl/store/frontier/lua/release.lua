@@ -3,7 +3,7 @@
 local id, token = ARGV[2], ARGV[3]
 
 local function main(now)
-  local holder = held(id, token)
+  local holder = leased_by(id, token)
   if not holder then return {'lost', 'lost', 0, {}} end
   local before, after, changes = signal_host(holder.host, ARGV[4], tonumber(ARGV[5]), now)
   if holder.slot then redis.call('HSET', P .. 'holders', id, token .. ' 0 ' .. holder.host) end

@@ -1,8 +1,8 @@
--- take: ARGV = clock, wanted, worker's nonce, lanes… -> [[lease…], ms until more may be due, hosts blocked, tasks given up]
-local wanted, nonce = tonumber(ARGV[2]), ARGV[3]
+-- take: ARGV = clock, limit, worker's nonce, lanes… -> [[lease…], ms until more may be due, hosts blocked, tasks given up]
+local limit, nonce = tonumber(ARGV[2]), ARGV[3]
 local lanes = {unpack(ARGV, 4)}
 local RECLAIMED = 16 -- leases per call: keeps the longest script short
-local HEADS = math.max(1, math.min(wanted, 16))
+local HEADS = math.max(1, math.min(limit, 16))
 
 -- Handles the task of an expired lease, whose worker has died. A task is given up after as many deaths as it has attempts.
 -- From the second death on it is due ever later, and a worker holds only one such task (`may_hold`), so that the next death
@@ -29,14 +29,14 @@ end
 
 -- Moves delayed tasks that are due into their queues, and marks waiting hosts whose turn has come.
 local function promote(lane, now)
-  local due = redis.call('ZRANGEBYSCORE', P .. 'delayed:' .. lane, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 4 * wanted + 16)
+  local due = redis.call('ZRANGEBYSCORE', P .. 'delayed:' .. lane, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 4 * limit + 16)
   for i = 1, #due, 2 do
     local priority, host, id = delayed_parts(due[i])
     redis.call('ZADD', queue_key(lane, host), rank(priority, due[i + 1]), id)
     touch(host, lane)
   end
   if #due > 0 then redis.call('ZREMRANGEBYRANK', P .. 'delayed:' .. lane, 0, #due / 2 - 1) end
-  for _, host in ipairs(redis.call('ZRANGEBYSCORE', P .. 'waiting:' .. lane, '-inf', now, 'LIMIT', 0, 2 * wanted + 16)) do
+  for _, host in ipairs(redis.call('ZRANGEBYSCORE', P .. 'waiting:' .. lane, '-inf', now, 'LIMIT', 0, 2 * limit + 16)) do
     local scope = scope_named(host)
     if scope then
       scope.at[lane] = 'waiting'
@@ -138,11 +138,11 @@ end
 
 local function take(now)
   local leases, names = {}, {}
-  for _ = 1, 4 * wanted + 16 do
+  for _ = 1, 4 * limit + 16 do
     local lane, host = best_host()
-    if not host or (#leases >= wanted and wanted > 0) then break end -- wanted == 0: only to learn when tasks are due
+    if not host or (#leases >= limit and limit > 0) then break end -- limit == 0: only to learn when tasks are due
     if not parks(lane, host, now) then
-      if wanted == 0 then break end
+      if limit == 0 then break end
       local id, text, probe = pop(lane, host, now)
       if id then
         names[#names + 1] = host
