@@ -55,7 +55,7 @@ class PlainPages:
         try:
             self._end(lease, request, failure.value)
         except StoreUnavailable:
-            self._wired.leases.abandon(lease, reason="store_lost")
+            self._wired.leases.give_back_eventually(lease, reason="store_lost")
         del request.meta["lease"]  # a request that the errback yields is a new task
         return failure if errback is None else errback(failure)
 

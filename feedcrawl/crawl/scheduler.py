@@ -45,10 +45,8 @@ FRESH_SEC = 0.25
 """Seconds for which a reply of the frontier counts as current when the engine asks whether work is pending."""
 OTHER_SPIDERS_SEC = 60.0
 """Seconds beyond the linger time for which a task of another spider is left to that spider."""
-LEASED_FOR_EACH = 4
-"""The most tasks that a worker leases, for each request that it may send at a time; more would only pile up in memory.
-Tasks that wait for the next turn of their host do not count. With 8, first polls took 20 to 35 MB more and as long.
-"""
+LEASED_FOR_EACH = 4  # with 8, first polls took 20 to 35 MB more and as long
+"""Maximum number of leased tasks for each request at a time; tasks that wait for a turn of their host do not count."""
 MOST_ENDING = 64
 """The number of tasks whose end is on its way to the store at which no more are taken. Ends are sent 16 at a time: more
 would only wait, each with some 25 KB of objects, and Python keeps the memory that they took.
@@ -117,8 +115,8 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self._ready.clear()
         self._waiting_turn.clear()
         returned = self.leases.give_all_back(f"closing: {reason}")
-        if self.leases.abandoned:
-            self.stats.set_value(UNRETURNED, self.leases.abandoned)
+        if self.leases.unreturned:
+            self.stats.set_value(UNRETURNED, self.leases.unreturned)
         if returned:
             logger.info("leases_given_back", extra={"count": returned, "reason": reason})
 
@@ -160,7 +158,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         """True if there is work for this worker now or within the linger time."""
         if self._closing:
             return False
-        waiting = len(self) or self.leases.abandoned or self._away_since is not None
+        waiting = len(self) or self.leases.unreturned or self._away_since is not None
         if waiting or getattr(self.spider, "forever", False):
             return True
         if self.leases.own_network.is_silent and self.leases.own_network.lasts_sec > self._config.linger_sec:
@@ -196,7 +194,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
                 return True
             self._lost(lease.id)
         except StoreUnavailable as error:
-            self.leases.abandon(lease, reason="store_lost")
+            self.leases.give_back_eventually(lease, reason="store_lost")
             self._pause(error)
         return False
 
@@ -226,7 +224,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
                 return False
             wait = self.leases.turn(lease)
         except StoreUnavailable as error:
-            self.leases.abandon(lease, reason="store_lost")
+            self.leases.give_back_eventually(lease, reason="store_lost")
             self._pause(error)
             return False
         if wait is None:
@@ -248,7 +246,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         if (trouble := self._readiness.trouble) is not None:
             self._pause(trouble)
             return
-        self.leases.give_back_abandoned()
+        self.leases.give_back_unreturned()
         network = self.leases.own_network
         if (rest := network.wait_sec()) > 0:
             self._taken_at = time.monotonic()
@@ -289,7 +287,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
                 prepare(leases)
             except StoreUnavailable:
                 for lease in leases:
-                    self.leases.abandon(lease, reason="store_lost")
+                    self.leases.give_back_eventually(lease, reason="store_lost")
                 raise
         for lease in leases:
             request = self._build(lease)
@@ -300,18 +298,19 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def _build(self, lease: Lease) -> Request | None:
         build = self._pages.request if lease.task.kind == "page" else getattr(self.spider, "request_for", None)
         if build is None or lease.task.payload.get("spider", self.spider.name) != self.spider.name:
-            self.leases.abandon(lease, reason="another_spider", delay_sec=self._config.linger_sec + OTHER_SPIDERS_SEC)
+            later = self._config.linger_sec + OTHER_SPIDERS_SEC
+            self.leases.give_back_eventually(lease, reason="another_spider", delay_sec=later)
             return None
         try:
             with self._tracer.span("decision", lease, reason=lease.history.reason, priority=lease.task.priority):
                 request: Request | None = build(lease)
         except StoreUnavailable:
-            self.leases.abandon(lease, reason="store_lost")
+            self.leases.give_back_eventually(lease, reason="store_lost")
             return None
         except Exception:
             logger.exception("task_unusable", extra={"task": lease.id, "url": lease.task.url})
             wait = retry_wait_sec(self._config.retry_base_sec, lease.history.attempts)
-            self.leases.abandon(lease, reason="task_unusable", counted=True, delay_sec=wait)
+            self.leases.give_back_eventually(lease, reason="task_unusable", counted=True, delay_sec=wait)
             return None
         return request
 

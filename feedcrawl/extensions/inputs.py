@@ -62,7 +62,7 @@ class InputExtension(Periodic):
                 repeats=wired.repeats,
                 ahead=wired.config.queue_ahead,
                 queue=wired.config.queue_name,
-                letters=wired.config.dlq_name,
+                dlq_name=wired.config.dlq_name,
                 count=lambda number: self._stats.inc_value("feedcrawl/inputs/known", number),
                 sources=lambda: wired.sources,
             )

@@ -65,4 +65,4 @@ class Settle:
         delay = min(RETRY_SEC, self._wired.config.linger_sec) if passes(failure.value) else RETRY_SEC
         code = getattr(failure.value, "code", reason) if away else reason
         logger.error("task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})
-        self._wired.leases.abandon(lease, reason=str(code), delay_sec=delay, counted=not away)
+        self._wired.leases.give_back_eventually(lease, reason=str(code), delay_sec=delay, counted=not away)

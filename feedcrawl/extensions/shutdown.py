@@ -105,9 +105,9 @@ class Shutdown:
             return
         self._ended = True
         returned = self._wired.leases.give_all_back("shutdown")
-        if self._wired.leases.abandoned:
-            self._crawler.stats.set_value(UNRETURNED, self._wired.leases.abandoned)
-        if returned or self._wired.leases.abandoned:
+        if self._wired.leases.unreturned:
+            self._crawler.stats.set_value(UNRETURNED, self._wired.leases.unreturned)
+        if returned or self._wired.leases.unreturned:
             logger.warning("drain_left", extra={"leases": returned})
         self._wired.close()
 

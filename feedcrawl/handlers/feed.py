@@ -57,7 +57,7 @@ class FeedTasks(TaskHandler):
 
     _feeds: dict[str, Feed]
     _accesses: dict[str, Access]
-    _pushes: dict[str, HubState]
+    _hub_states: dict[str, HubState]
 
     def __init__(self, crawler: Crawler, unfold: Unfold) -> None:
         super().__init__(crawler)
@@ -69,14 +69,14 @@ class FeedTasks(TaskHandler):
         ids = [lease.id.removeprefix("feed:") for lease in leases]
         self._feeds = self.wired.registry.load(ids)
         self._accesses = self.wired.registry.accesses(self._feeds.values())
-        self._pushes = self.wired.pushes.load(ids) if self.wired.websub.on else {}
+        self._hub_states = self.wired.hub_subscriptions.load(ids) if self.wired.websub.on else {}
 
     def request(self, lease: Lease) -> Request | None:
         """The conditional request of a poll; None if a delivery that brought the task has been read already."""
         feed = self.polled(lease, self._feeds.get(lease.id.removeprefix("feed:")))
         if feed is None:
             return None
-        config, payload, pushed = self.wired.config, lease.task.payload, self._pushes.get(feed.id)
+        config, payload, pushed = self.wired.config, lease.task.payload, self._hub_states.get(feed.id)
         if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
             return self._delivery(lease, feed, pushed)
         whole = feed.needs_archives or "whole" in payload or "search" in payload

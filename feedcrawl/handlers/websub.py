@@ -36,13 +36,13 @@ TRIES = 3
 class HubTasks(TaskHandler):
     """Requests hubs by the rules for any host: turn, circuit and address guard. A redirect counts as no response."""
 
-    _pushes: dict[str, HubSubscription]
+    _hub_subscriptions: dict[str, HubSubscription]
     _feeds: frozenset[str]
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Load the known state of the hubs of a batch."""
         ids = [_feed_id(lease) for lease in leases]
-        self._pushes = self.wired.pushes.all_of(ids)
+        self._hub_subscriptions = self.wired.hub_subscriptions.all_of(ids)
         self._feeds = frozenset(self.wired.registry.load(ids))
 
     def request(self, lease: Lease) -> Request | None:
@@ -51,9 +51,9 @@ class HubTasks(TaskHandler):
             return self._form(lease.task.url, self.wired.websub.unsubscribe_form(lease.task))
         if lease.id.startswith(NEWS):
             return self._form(lease.task.url, publishing.form_of(lease.task))
-        feed_id, push = _feed_id(lease), self._pushes.get(_feed_id(lease))
+        feed_id, push = _feed_id(lease), self._hub_subscriptions.get(_feed_id(lease))
         if not self.wired.websub.on or feed_id not in self._feeds:
-            self.wired.pushes.forget(feed_id)
+            self.wired.hub_subscriptions.forget(feed_id)
             self.leases.done(lease, status="dead", reason="push_off" if feed_id in self._feeds else "unsubscribed")
             return None
         payload = lease.task.payload

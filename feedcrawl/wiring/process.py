@@ -51,7 +51,7 @@ class Wiring(Stores):
     @cached_property
     def websub(self) -> services.WebSub:
         """WebSub subscriptions and deliveries, for the crawl and the API."""
-        config, stores = self.config, (self.pushes, self.registry, self.frontier)
+        config, stores = self.config, (self.hub_subscriptions, self.registry, self.frontier)
         return services.WebSub(stores, config.public_url, sha1=config.push_sha1, now=self.now)
 
     @cached_property
@@ -160,7 +160,7 @@ class Wiring(Stores):
             frontier=self.frontier,
             registry=self.registry,
             entries=self.entries,
-            pushes=self.pushes,
+            hub_subscriptions=self.hub_subscriptions,
             series=self.series,
             dead_letters=self.dead_letters,
             catalogue=self.catalogue,
@@ -177,7 +177,7 @@ class Wiring(Stores):
             self.frontier,
             registry=self.registry,
             sitemaps=self.sitemaps,
-            pushes=self.pushes,
+            hub_subscriptions=self.hub_subscriptions,
             worker=worker,
         )
 

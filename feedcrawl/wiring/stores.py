@@ -107,8 +107,8 @@ class Stores:
             circuit_waits_sec=config.circuit_waits_sec,
         )
         if config.shards == 1:
-            return store.Shard(self.client, policy, letters=config.dlq_name)
-        return store.Shards(self.client, policy, shards=config.shards, letters=config.dlq_name)
+            return store.Shard(self.client, policy, dlq_name=config.dlq_name)
+        return store.Shards(self.client, policy, shards=config.shards, dlq_name=config.dlq_name)
 
     @cached_property
     def registry(self) -> store.Registry:
@@ -127,7 +127,7 @@ class Stores:
         return store.Series(self.client, shards=self.config.shards)
 
     @cached_property
-    def pushes(self) -> store.HubSubscriptions:
+    def hub_subscriptions(self) -> store.HubSubscriptions:
         """WebSub subscriptions of feeds, and their deliveries."""
         return store.HubSubscriptions(self.client, shards=self.config.shards)
 

@@ -54,7 +54,7 @@ class Pushed:
 
     @property
     def waiting(self) -> int:
-        return self.wired.pushes.waiting(self.feed_id)
+        return self.wired.hub_subscriptions.waiting(self.feed_id)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_no_other_verification_is_accepted_or_echoed(unverified: Pushed, said: d
     assert answer.headers["content-type"] == "application/problem+json"
     assert (answer.json()["code"], answer.json()["type"]) == (code, f"urn:feedcrawl:{code}")
     assert said.get("challenge", "4f3a") not in answer.text
-    push = unverified.wired.pushes.find(unverified.feed_id)
+    push = unverified.wired.hub_subscriptions.find(unverified.feed_id)
     assert push is not None
     assert push.current is None
 
@@ -112,7 +112,7 @@ def test_a_delivery_is_stored_and_its_feed_due_when_the_hub_is_answered(pushed: 
     task = pushed.wired.frontier.find(f"feed:{pushed.feed_id}")
     assert task is not None
     assert task[1].again == "delivery"
-    found = pushed.wired.pushes.load([pushed.feed_id])[pushed.feed_id]
+    found = pushed.wired.hub_subscriptions.load([pushed.feed_id])[pushed.feed_id]
     assert found.delivery is not None
     assert (found.delivery.body, found.delivery.content_type, found.waiting) == (BODY, "application/rss+xml", 1)
 
@@ -178,7 +178,7 @@ def test_an_unsubscribed_feed_is_pushed_no_more(pushed: Pushed) -> None:
     pushed.post()
     assert unsubscribe(pushed.wired.registry, pushed.wired.frontier, pushed.feed_id)
     assert pushed.post().status_code == 404
-    assert (pushed.waiting, pushed.wired.pushes.count()) == (0, 0)
+    assert (pushed.waiting, pushed.wired.hub_subscriptions.count()) == (0, 0)
 
 
 def test_a_delivery_has_a_largest_size(pushed: Pushed) -> None:
@@ -208,7 +208,7 @@ def test_a_replay_is_the_same_delivery(pushed: Pushed) -> None:
 def test_a_delivery_repeated_after_a_kill_is_accepted(pushed: Pushed) -> None:
     (lease,) = pushed.wired.frontier.take(1).leases
     pushed.wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
-    pushed.wired.pushes.keep(pushed.feed_id, Delivery("", BODY), hashlib.sha256(BODY).hexdigest())
+    pushed.wired.hub_subscriptions.keep(pushed.feed_id, Delivery("", BODY), hashlib.sha256(BODY).hexdigest())
     assert pushed.post().status_code == 202
     assert pushed.waiting == 1
     task = pushed.wired.frontier.find(f"feed:{pushed.feed_id}")
@@ -228,7 +228,7 @@ def test_pings_poll_once_a_minute(pushed: Pushed) -> None:
     polls = []
     for _ in range(3):
         assert pushed.post(b" ").status_code == 202
-        push = pushed.wired.pushes.find(pushed.feed_id)
+        push = pushed.wired.hub_subscriptions.find(pushed.feed_id)
         assert push is not None
         polls.append(push.poll_due_at)
     assert pushed.waiting == 0

@@ -149,6 +149,6 @@ def test_an_unreachable_store_costs_no_attempt(crawler: Crawler, monkeypatch: py
         patch.setattr(leases._frontier, "_run", away)
         fail(request, net.ConnectionLost())
         assert leases.holds(lease)
-    leases.give_back_abandoned()
+    leases.give_back_unreturned()
     history = wiring.of(crawler).frontier.find("t")[1]
     assert (history.status, history.attempts, history.last_error) == ("pending", 0, "store_lost")

@@ -327,12 +327,12 @@ def test_a_task_that_was_not_given_back_keeps_the_crawl_open(run: Any, away: Awa
         scheduler.leases.enqueue([task()])
         lease = scheduler.next_request().meta["lease"]
         away(scheduler)
-        scheduler.leases.abandon(lease, reason="pipeline_failed", counted=True)
+        scheduler.leases.give_back_eventually(lease, reason="pipeline_failed", counted=True)
         away.back()  # before anyone else has noticed
         assert scheduler.has_pending_requests()
         await settled(0.1)
         assert scheduler.leases._frontier.find("t0")[1].last_error == "pipeline_failed"
-        assert scheduler.leases.abandoned == 0
+        assert scheduler.leases.unreturned == 0
 
     run(body)
 

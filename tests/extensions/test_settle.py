@@ -30,14 +30,14 @@ AWAY = StoreUnavailable("unreachable", "gone")
 def test_a_task_that_an_outage_stopped_comes_again_before_the_crawl_ends(
     monkeypatch: pytest.MonkeyPatch, error: Exception, linger_sec: float, returned: dict[str, Any]
 ) -> None:
-    abandoned = []
+    given_back = []
     crawler = SimpleNamespace(settings=Settings())
     crawler.stats = MemoryStatsCollector(crawler)
     wired = SimpleNamespace(
         config=SimpleNamespace(linger_sec=linger_sec),
         readiness=SimpleNamespace(note=lambda _: None),
-        leases=SimpleNamespace(abandon=lambda lease, **reason: abandoned.append((lease, reason))),
+        leases=SimpleNamespace(give_back_eventually=lambda lease, **reason: given_back.append((lease, reason))),
     )
     monkeypatch.setattr(settle.wiring, "of", lambda _: wired)
     Settle(crawler).item_error(SimpleNamespace(lease=LEASE), Failure(error))
-    assert abandoned == [(LEASE, returned)]
+    assert given_back == [(LEASE, returned)]

@@ -55,7 +55,7 @@ class Process:
         self.connections = [Connection(connected=True), Connection(connected=False)]
         self.reactor = Reactor(*self.connections, object())
         self.engine = SimpleNamespace(running=True, downloader=SimpleNamespace(active=set(active)))
-        leases = SimpleNamespace(give_all_back=self.closed.append, abandoned=0)
+        leases = SimpleNamespace(give_all_back=self.closed.append, unreturned=0)
         self.settings = Settings()
         self.stats = MemoryStatsCollector(self)
         config = SimpleNamespace(drain_sec=drain_sec)
@@ -99,13 +99,13 @@ def test_a_drain_has_its_time_and_is_then_cut(monkeypatch: pytest.MonkeyPatch, c
     assert [record.message for record in caplog.records if record.name == shutdown.__name__] == ["drain_cut"]
 
 
-@pytest.mark.parametrize(("abandoned", "unreturned"), [(0, None), (2, 2)])
+@pytest.mark.parametrize(("unreturned", "counted"), [(0, None), (2, 2)])
 def test_a_reactor_that_stops_first_closes_all_and_reports_unreturned_leases(
-    monkeypatch: pytest.MonkeyPatch, abandoned: int, unreturned: int | None
+    monkeypatch: pytest.MonkeyPatch, unreturned: int, counted: int | None
 ) -> None:
     async def main() -> None:
         process = Process(monkeypatch)
-        process.wired.leases.abandoned = abandoned
+        process.wired.leases.unreturned = unreturned
         extension = Shutdown(process)
         extension.engine_started()
         ((phase, event, leave),) = process.reactor.triggers
@@ -113,7 +113,7 @@ def test_a_reactor_that_stops_first_closes_all_and_reports_unreturned_leases(
         leave()
         leave()
         assert process.closed == ["shutdown", "wiring"]
-        assert process.stats.get_value(UNRETURNED) == unreturned
+        assert process.stats.get_value(UNRETURNED) == counted
         extension._watch.stop()
 
     asyncio.run(main())

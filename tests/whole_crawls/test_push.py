@@ -72,13 +72,13 @@ def test_a_delivery_is_stored_within_seconds(world: World) -> None:
         world.until(lambda: len(lines()) == 1)
         assert (lines()[0]["result"], lines()[0]["new"]) == ("push", 1)
         assert len(world.origin.ledger.of("news.test", "/feed")) == 1  # nobody was asked
-        push = wired.pushes.find(found.id)
+        push = wired.hub_subscriptions.find(found.id)
         assert relied_on(push, now=time.time())
 
         for body in (pushed(["b"], site), pushed(["b", "c"], site)):  # a known entry, then a new one beside it
             assert hub.push(body) == 202
         world.until(lambda: article(client, site.url("/c")), timeout_sec=10)
-        world.until(lambda: wired.pushes.waiting(found.id) == 0)
+        world.until(lambda: wired.hub_subscriptions.waiting(found.id) == 0)
         assert len(world.origin.ledger.of("news.test", "/feed")) == 1
 
         site.serve("/feed", named(hub.url, ["a", "d"], site, 2))
@@ -109,7 +109,7 @@ def test_a_hub_that_keeps_silent_is_relied_on_no_more(world: World) -> None:
         reasons, states = [], []
         for number in range(3):
             world.crawl(f"backup {number}", "now=1")
-            push = wired.pushes.find(found.id)
+            push = wired.hub_subscriptions.find(found.id)
             assert push is not None
             states.append((state(push, now=time.time()), push.misses))
             reasons.append(wired.registry.load([found.id])[found.id].polls.reason)
@@ -118,7 +118,7 @@ def test_a_hub_that_keeps_silent_is_relied_on_no_more(world: World) -> None:
         assert reasons[2] != "push-backup"
         why = run_scrapy("why", url, data_dir=world.data, env=world.env, timeout_sec=60).out
         assert f"Hub {hub.url}: failing" in why
-        assert "1 pushes with news" in why
+        assert "1 deliveries with news" in why
         assert "2 misses; not relied on" in why
         assert len(world.logged("backup 2", "push_missed")) == 1
 
@@ -131,7 +131,7 @@ def test_a_feed_whose_hub_may_not_be_requested_is_polled(world: World) -> None:
     world.crawl("asks", f"feeds={','.join(urls)}")
     with world.wired() as wired:
         feeds = {urls[each.subscription.url]: each for each in wired.registry.all()}
-        pushes = wired.pushes.all_of([each.id for each in feeds.values()])
+        pushes = wired.hub_subscriptions.all_of([each.id for each in feeds.values()])
         reasons = {path: pushes[each.id].reason for path, each in feeds.items()}
         assert reasons == {"/private": "address_refused", "/moved": "hub_redirects", "/gone": "http_404"}
         assert all(state(push, now=time.time()) == "failing" for push in pushes.values())
@@ -169,7 +169,7 @@ def test_a_feed_is_polled_when_its_rsscloud_server_notifies(world: World) -> Non
         (found,) = wired.registry.all()
         form = cloud.forms[0]
         assert (form["url1"], form["protocol"], form["notifyProcedure"]) == (url, "http-post", "")
-        push = wired.pushes.find(found.id)
+        push = wired.hub_subscriptions.find(found.id)
         assert (state(push, now=time.time()), push.protocol) == ("verified", "rsscloud")
         assert 0 < push.renew_at - time.time() < 25 * 3600
         assert push.current.until - time.time() <= 25 * 3600

@@ -75,7 +75,9 @@ class Newsroom:
             left = ("pending:article", "leased")
 
             def is_done() -> bool:
-                return not any(map(wired.pushes.waiting, feeds)) and not any(map(wired.frontier.counts().get, left))
+                return not any(map(wired.hub_subscriptions.waiting, feeds)) and not any(
+                    map(wired.frontier.counts().get, left)
+                )
 
             self.world.until(lambda: self.stored(*self.urls)() and is_done(), starts=18)
         kill(worker)
@@ -141,16 +143,16 @@ def test_a_subscription_is_renewed_though_its_workers_die(world: World) -> None:
         topic = Topic(room.hub.url, room.sites["news"].url("/feed"))
         (found,) = wired.registry.all()
         for number, step in enumerate(RENEWAL):
-            before = wired.pushes.update(found.id, _near_its_end)
+            before = wired.hub_subscriptions.update(found.id, _near_its_end)
             assert before is not None
             wired.frontier.enqueue([lease_task(found.id, topic)], again="push")
             assert_killed(worker_at(world, step, "websub", "hub.test"), world, step)
             worker = world.start("forever=1")
-            world.until(lambda old=before: _current(wired.pushes.find(found.id)) != _current(old))
+            world.until(lambda old=before: _current(wired.hub_subscriptions.find(found.id)) != _current(old))
             assert room.push("news", room.news("news", number)) == 202
             world.until(room.stored(*room.urls[-NEWS:]))
             kill(worker)
-        push = wired.pushes.find(found.id)
+        push = wired.hub_subscriptions.find(found.id)
         assert push is not None
         assert (state(push, now=time.time()), push.failures) == ("verified", 0)
         assert min(push.renew_at, push.current.until if push.current else 0.0) > time.time() + 86_400

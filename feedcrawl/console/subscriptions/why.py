@@ -44,7 +44,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     if opts.diff:
         return _show(archive.differences(wired, feed))
     journal = wired.registry.journal(feed.id)[: opts.lines]
-    record = explained(feed, wired.pushes.find(feed.id), wired.now())
+    record = explained(feed, wired.hub_subscriptions.find(feed.id), wired.now())
     return _show((*decision(record), *hub(record["hub"]), *map(fetch, journal)))
 
 
@@ -150,9 +150,9 @@ def hub(record: WhyHub | None) -> Iterator[str]:
     because = f" ({record['reason']})" if record["reason"] else ""
     lease = f", its lease ends at {record['lease_until']}" if record["lease_until"] else ""
     yield f"Hub {record['url']}: {record['state']}{because}{lease}"
-    last = f", the last delivery at {record['last_push_at']}" if record["last_push_at"] else ""
+    last = f", the last at {record['last_push_at']}" if record["last_push_at"] else ""
     relied = "relied on" if record["relied_on"] else "not relied on: the feed is polled as without a hub"
-    yield f"  {record['pushes']} pushes with news{last}; {record['misses']} misses; {relied}"
+    yield f"  {record['pushes']} deliveries with news{last}; {record['misses']} misses; {relied}"
 
 
 def fetch(line: JournalLineRecord) -> str:

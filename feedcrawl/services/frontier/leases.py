@@ -57,7 +57,7 @@ class Leases:
         self.leased: dict[str, Lease] = {}
         self._sure_until = float("-inf")
         self._ending: set[str] = set()
-        self._abandoned: dict[str, tuple[Lease, Return]] = {}
+        self._unreturned: dict[str, tuple[Lease, Return]] = {}
         self.own_network = OwnNetwork()
         self._tracer = tracer or Untraced()
         self.on_change: Callable[[float], None] = lambda _: None
@@ -209,35 +209,35 @@ class Leases:
         self.give_back(lease, reason=reason, patch=patch)
         return True
 
-    def abandon(self, lease: Lease, **fields: Unpack[Return]) -> None:
+    def give_back_eventually(self, lease: Lease, **fields: Unpack[Return]) -> None:
         """Give a lease back, now or, while the store is away, as soon as it is back. Never raises.
 
         While other leases wait, the store is not called, since each call may take as long as its time limit.
         """
         if not self.holds(lease):
             return
-        self._abandoned[lease.id] = lease, fields
-        if len(self._abandoned) == 1:
-            self.give_back_abandoned()
-        if self._abandoned:
+        self._unreturned[lease.id] = lease, fields
+        if len(self._unreturned) == 1:
+            self.give_back_unreturned()
+        if self._unreturned:
             self.on_change(RETRY_SEC)
 
     @property
-    def abandoned(self) -> int:
+    def unreturned(self) -> int:
         """The number of leases that wait to be returned until the store is back."""
-        return len(self._abandoned)
+        return len(self._unreturned)
 
-    def give_back_abandoned(self) -> None:
+    def give_back_unreturned(self) -> None:
         """Return the leases that could not be returned while the store was away, up to the first failure. Never
         raises.
         """
-        for lease, fields in list(self._abandoned.values()):
+        for lease, fields in list(self._unreturned.values()):
             try:
                 if self.holds(lease):
                     self.give_back(lease, **fields)
             except StoreUnavailable:
                 return
-            self._abandoned.pop(lease.id, None)
+            self._unreturned.pop(lease.id, None)
 
     def return_strays(self) -> int:
         """Give back leases that the store assigns to this worker and this worker does not hold; returns their number.
@@ -255,7 +255,7 @@ class Leases:
         A task that is being ended is left out: its end reports the result itself, and the store may have ended it a
         moment ago.
         """
-        self.give_back_abandoned()
+        self.give_back_unreturned()
         began = time.monotonic()
         lost = self._frontier.heartbeat(self.leased.values()) - self._ending
         self._sure_until = began + self._lease_sec
@@ -266,20 +266,20 @@ class Leases:
     def give_all_back(self, reason: str) -> int:
         """Give back all leases, without an attempt; returns their number. Never raises: leases expire anyway.
 
-        Leases whose return the store did not confirm count as `abandoned`.
+        Leases whose return the store did not confirm count as `unreturned`.
         """
         leased = list(self.leased.values())
-        self.give_back_abandoned()  # each with its own reason
+        self.give_back_unreturned()  # each with its own reason
         for lease in leased:
-            if lease.id not in self._abandoned:
-                self.abandon(lease, reason=reason)
+            if lease.id not in self._unreturned:
+                self.give_back_eventually(lease, reason=reason)
         self._drop_all()
-        return len(leased) - len(self._abandoned)
+        return len(leased) - len(self._unreturned)
 
     def lose_all(self) -> None:
         """Forget all leases without giving them back: the server that granted them is gone."""
         self._drop_all()
-        self._abandoned.clear()
+        self._unreturned.clear()
 
     def _drop_all(self) -> None:
         for lease in self.leased.values():
@@ -294,5 +294,5 @@ class Leases:
         self._tracer.end(lease, status, reason)
         if self.holds(lease):
             del self.leased[lease.id]
-            self._abandoned.pop(lease.id, None)
+            self._unreturned.pop(lease.id, None)
         self.on_change(0)

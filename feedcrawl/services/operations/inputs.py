@@ -47,7 +47,7 @@ class Inputs:
     An item of the queue is moved to this worker's list of taken items, enqueued in the frontier, and only then removed;
     any other worker takes over the list of a killed worker. `ahead` is the most tasks of the queue that wait in the
     frontier; while there are as many, further items stay in the queue, where their producers can count them. `count` is
-    called with the number of URLs that were known already and are not fetched again. `queue` and `letters` are the
+    called with the number of URLs that were known already and are not fetched again. `queue` and `dlq_name` are the
     names of the input queue and of the list of dead letters.
     """
 
@@ -62,7 +62,7 @@ class Inputs:
         repeats: Repeats,
         ahead: int = 1000,
         queue: str = keys.CRAWLER_QUEUE,
-        letters: str = keys.DEAD_LETTERS,
+        dlq_name: str = keys.DEAD_LETTERS,
         count: Callable[[int], None] = lambda _: None,
         sources: Callable[[], Sources] = Sources,
     ) -> None:
@@ -71,7 +71,7 @@ class Inputs:
         self._leases = leases
         self._articles = articles
         self._queue = queue
-        self._letters = letters
+        self._dlq_name = dlq_name
         self._taken = keys.queue_taken(worker, queue)
         self._repeats = repeats
         self._ahead = ahead
@@ -203,4 +203,4 @@ class Inputs:
         logger.warning("queue_item_refused", extra={"item": text[:500], "reason": error.code, "detail": error.detail})
         item, at = unwrapped(text)[:10_000], round(self._now().timestamp(), 3)
         dead_letter = {"item": item, "reason": error.code, "detail": error.detail, "at": at}
-        self._client.rpush(self._letters, json.dumps(dead_letter, ensure_ascii=False))
+        self._client.rpush(self._dlq_name, json.dumps(dead_letter, ensure_ascii=False))

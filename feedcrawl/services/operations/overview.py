@@ -154,7 +154,7 @@ class Dashboard:
     frontier: Frontier
     registry: Registry
     entries: Entries
-    pushes: HubSubscriptions
+    hub_subscriptions: HubSubscriptions
     series: Series
     dead_letters: DeadLetters
     catalogue: Catalogue
@@ -246,7 +246,7 @@ class Dashboard:
             feed,
             self.registry.journal(feed.id),
             self.entries.count(feed.id),
-            self.pushes.find(feed.id),
+            self.hub_subscriptions.find(feed.id),
             self.frontier.find(f"feed:{feed.id}"),
             articles,
             lines[:TOP],

@@ -46,19 +46,19 @@ class Sweeper:
         *,
         registry: Registry,
         sitemaps: Sitemaps,
-        pushes: HubSubscriptions,
+        hub_subscriptions: HubSubscriptions,
         worker: str,
     ) -> None:
         self._client = client
         self._frontier = frontier
         self._registry = registry
         self._sitemaps = sitemaps
-        self._pushes = pushes
+        self._hub_subscriptions = hub_subscriptions
         self._worker = worker
 
     def count(self) -> int:
         """The number of feeds, sitemaps and WebSub leases to check."""
-        return self._registry.count() + self._sitemaps.count() + self._pushes.count()
+        return self._registry.count() + self._sitemaps.count() + self._hub_subscriptions.count()
 
     def begin(self) -> bool:
         """True if this worker is the sweeper now; another worker may be after `TURN_SEC`."""
@@ -66,7 +66,7 @@ class Sweeper:
 
     def pages(self) -> Iterator[list[str]]:
         """Check page by page, and yield the missing tasks of each; ends early if another worker took over."""
-        for store, kind in ((self._registry, _FEED), (self._sitemaps, _SITEMAP), (self._pushes, _PUSH)):
+        for store, kind in ((self._registry, _FEED), (self._sitemaps, _SITEMAP), (self._hub_subscriptions, _PUSH)):
             for shard, ids in store.pages(PAGE):
                 yield self._look(shard, [f"{kind}{each}" for each in ids])
                 if not self._goes_on():
@@ -104,8 +104,8 @@ class Sweeper:
         bare = {each: each.partition(":")[2] for each in ids}
         feeds = self._registry.load([bare[each] for each in ids if each.startswith(_FEED)])
         yield from (poll_task(feed.subscription) for feed in feeds.values())
-        pushes = self._pushes.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
-        yield from (lease_task(each, push.at) for each, push in pushes.items())
+        subscriptions = self._hub_subscriptions.all_of([bare[each] for each in ids if each.startswith(_PUSH)])
+        yield from (lease_task(each, at_hub.at) for each, at_hub in subscriptions.items())
         sitemaps = self._sitemaps.load([bare[each] for each in ids if each.startswith(_SITEMAP)])
         yield from (sitemap_task(watched.sitemap) for watched in sitemaps.values())
 

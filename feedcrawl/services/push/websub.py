@@ -59,7 +59,7 @@ class WebSub:
         sha1: bool,
         now: Callable[[], datetime],
     ) -> None:
-        self._pushes, self._registry, self._frontier = stores
+        self._hub_subscriptions, self._registry, self._frontier = stores
         self._public_url = public_url.rstrip("/") if public_url else None
         self._sha1 = sha1
         self._now = now
@@ -76,7 +76,7 @@ class WebSub:
         token, secret = protocol.token_of(feed_id, secrets.token_bytes(32)), secrets.token_hex(32)
         now, callback = self._at(), f"{self._public_url}/{topic.protocol}/{token}"
         key = leases.Callback(protocol.digest_of(token), secret, 0.0, callback)
-        self._pushes.update(feed_id, lambda push: leases.requested(push, topic, key, now=now))
+        self._hub_subscriptions.update(feed_id, lambda push: leases.requested(push, topic, key, now=now))
         if topic.protocol == "rsscloud":
             return urlencode(rsscloud.registration(topic.topic, callback)).encode()
         form = {
@@ -94,7 +94,7 @@ class WebSub:
         token = callback.rpartition("/")[2]
         feed_id = protocol.feed_of(token)
         if feed_id is not None:
-            self._pushes.leave(feed_id, protocol.digest_of(token), topic)
+            self._hub_subscriptions.leave(feed_id, protocol.digest_of(token), topic)
         return urlencode({"hub.mode": "unsubscribe", "hub.topic": topic, "hub.callback": callback}).encode()
 
     def request_due_sec(self, feed_id: str, push: HubSubscription | None, topic: Topic) -> float:
@@ -114,8 +114,8 @@ class WebSub:
         """Note a failed request to a hub, and have its feed polled as if it had no hub; seconds until the next
         try.
         """
-        before = self._pushes.find(feed_id)
-        push = self._pushes.update(feed_id, lambda old: old and leases.failed(old, reason))
+        before = self._hub_subscriptions.find(feed_id)
+        push = self._hub_subscriptions.update(feed_id, lambda old: old and leases.failed(old, reason))
         if push is None:
             return 0.0
         self._log_change(feed_id, push, "push_failed", reason)
@@ -124,7 +124,7 @@ class WebSub:
 
     def wait(self, feed_id: str) -> float:
         """Seconds until a subscription that a hub has accepted is checked again."""
-        push = self._pushes.find(feed_id)
+        push = self._hub_subscriptions.find(feed_id)
         return leases.wait_sec(push, now=self._at()) if push is not None else 0.0
 
     def intent(self, token: str, intent: Intent) -> str:
@@ -132,12 +132,12 @@ class WebSub:
         feed_id, digest, now = protocol.feed_of(token), protocol.digest_of(token), self._at()
         if intent.mode == "unsubscribe" and feed_id is not None:
             return self._left(feed_id, digest, intent)
-        before = self._pushes.find(feed_id) if feed_id else None
+        before = self._hub_subscriptions.find(feed_id) if feed_id else None
         refused = leases.refusal(before, digest, intent, now=now)
         if refused or feed_id is None:
             logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": refused or UNKNOWN_CALLBACK})
             raise Refusal(refused or UNKNOWN_CALLBACK, "no request of ours matches this verification")
-        push = self._pushes.update(feed_id, lambda old: self._intended(old, digest, intent, now))
+        push = self._hub_subscriptions.update(feed_id, lambda old: self._intended(old, digest, intent, now))
         assert push is not None
         self._log_change(
             feed_id, push, "push_denied" if intent.mode == "denied" else "push_verified", intent.reason or ""
@@ -153,17 +153,17 @@ class WebSub:
     def notified(self, token: str, url: str | None) -> None:
         """Poll a feed whose rssCloud server announces a change; Refusal for an unknown callback or another feed."""
         feed, _ = self._addressed(token)
-        push = self._pushes.find(feed.id)
+        push = self._hub_subscriptions.find(feed.id)
         if push is None or push.topic != url:
             raise Refusal("wrong_topic", "the callback is that of another feed")
         now = self._at()
         self._pinged(feed, now)
-        self._pushes.update(feed.id, lambda old: old and replace(old, pushed_at=now))
+        self._hub_subscriptions.update(feed.id, lambda old: old and replace(old, pushed_at=now))
         logger.info("push_delivered", extra={"feed_id": feed.id, "result": "ping", "bytes": 0})
 
     def _left(self, feed_id: str, digest: str, intent: Intent) -> str:
         """The challenge of a hub that verifies the end of a subscription; Refusal if we have not left the hub."""
-        if intent.topic != self._pushes.left(feed_id, digest) or not protocol.is_challenge(intent.challenge):
+        if intent.topic != self._hub_subscriptions.left(feed_id, digest) or not protocol.is_challenge(intent.challenge):
             logger.info("push_intent_refused", extra={"feed_id": feed_id, "reason": "not_asked"})
             raise Refusal("not_asked", "no request of ours matches this verification")
         logger.info("push_left", extra={"feed_id": feed_id, "topic": intent.topic})
@@ -199,14 +199,14 @@ class WebSub:
             logger.warning("push_ignored", extra={"feed_id": feed.id, "reason": refused})
             return refused
         result = self._keep(feed, content_type, body) if body.strip() else self._pinged(feed, now)
-        self._pushes.update(feed.id, lambda old: old and replace(old, pushed_at=now))
+        self._hub_subscriptions.update(feed.id, lambda old: old and replace(old, pushed_at=now))
         logger.info("push_delivered", extra={"feed_id": feed.id, "result": result, "bytes": len(body)})
         return result
 
     def _addressed(self, token: str) -> tuple[Feed, Callback]:
         """The feed of a callback, and the key of the subscription; raises Refusal (`unknown_callback`)."""
         feed_id = protocol.feed_of(token)
-        push = self._pushes.find(feed_id) if feed_id else None
+        push = self._hub_subscriptions.find(feed_id) if feed_id else None
         key = leases.callback_of(push, protocol.digest_of(token), now=self._at())
         feed = self._registry.load([feed_id]).get(feed_id) if feed_id and key else None
         if key is None or feed is None:
@@ -215,10 +215,10 @@ class WebSub:
 
     def _keep(self, feed: Feed, content_type: str, body: bytes) -> str:
         declared = content_type.replace("\n", " ")[:200]
-        kept = self._pushes.keep(feed.id, Delivery(declared, body), hashlib.sha256(body).hexdigest())
+        kept = self._hub_subscriptions.keep(feed.id, Delivery(declared, body), hashlib.sha256(body).hexdigest())
         if kept == "full":
             raise Refusal("push_queue_full", "earlier deliveries of this feed wait to be read")
-        if self._pushes.waiting(feed.id):  # a replay too: the first poll may never have been queued
+        if self._hub_subscriptions.waiting(feed.id):  # a replay too: the first poll may never have been queued
             self._frontier.enqueue([poll_task(feed.subscription)], again="delivery")
         return kept
 
@@ -228,7 +228,9 @@ class WebSub:
         return "ping"
 
     def _ping(self, feed_id: str, now: float) -> float:
-        push = self._pushes.update(feed_id, lambda old: old and replace(old, poll_due_at=leases.ping_due(old, now=now)))
+        push = self._hub_subscriptions.update(
+            feed_id, lambda old: old and replace(old, poll_due_at=leases.ping_due(old, now=now))
+        )
         return max(push.poll_due_at - now, 0.0) if push is not None else 0.0
 
     def seen(self, poll: FeedPoll) -> HubSubscription | None:
@@ -247,7 +249,7 @@ class WebSub:
         elif push is not None and poll.found.entries.new and self._missed(poll, push):
             new = len(poll.found.entries.new)
             logger.warning("push_missed", extra={"feed_id": feed_id, "url": push.hub, "new": new})
-            return self._pushes.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
+            return self._hub_subscriptions.update(feed_id, lambda old: old and replace(old, misses=old.misses + 1))
         return push
 
     @staticmethod
@@ -261,13 +263,13 @@ class WebSub:
         be read.
         """
         feed, now = poll.feed, poll.received.at.timestamp()
-        self._pushes.update(feed.id, lambda old: old and leases.delivered(old, len(poll.found.entries.new)))
+        self._hub_subscriptions.update(feed.id, lambda old: old and leases.delivered(old, len(poll.found.entries.new)))
         next_at = moment(feed.polls.next_at)
         at_once = next_at is None or poll.requested.deliveries > 1 or poll.lease.history.again not in (None, "delivery")
         wait = 0.0 if at_once or next_at is None else max(next_at.timestamp() - now, 0.0)
         wait = self._ping(feed.id, now) if poll.received.failed else wait
         line = push_line(poll, wait)
-        commit = [*self._pushes.read(feed.id), *self._registry.note(feed.id, line)]
+        commit = [*self._hub_subscriptions.read(feed.id), *self._registry.note(feed.id, line)]
         return {"status": "pending", "reason": "push", "delay_sec": wait, "commit": commit}
 
     def unread_wait_sec(self, feed: Feed, again: str | None) -> float:

@@ -68,16 +68,16 @@ class Shard(ShardReads):
         policy: FrontierPolicy,
         *,
         shard: int = 0,
-        letters: str = keys.DEAD_LETTERS,
+        dlq_name: str = keys.DEAD_LETTERS,
         clock: Callable[[], int] | None = None,
     ) -> None:
-        """`letters` names the list of dead letters; `clock` returns milliseconds and replaces the server's clock in
+        """`dlq_name` names the list of dead letters; `clock` returns milliseconds and replaces the server's clock in
         tests.
         """
         self._client = client
         self._policy = policy
         self._shard = shard
-        self._letters = letters
+        self._dlq_name = dlq_name
         self._prefix = keys.shard(shard)
         self._clock = clock
         self._nonce = secrets.token_hex(4)
@@ -199,7 +199,7 @@ class Shard(ShardReads):
             found = self._deliver(texts)
             moved += found
         if moved:
-            self._client.ltrim(self._letters, -keep, -1)
+            self._client.ltrim(self._dlq_name, -keep, -1)
         return moved
 
     def _deliver(self, texts: list[str]) -> int:
@@ -209,7 +209,7 @@ class Shard(ShardReads):
         with self._client.pipeline(transaction=not across) as pipe:
             for dead_letter in texts:
                 keep(pipe, dead_letter)
-            pipe.rpush(self._letters, *map(shown, texts))
+            pipe.rpush(self._dlq_name, *map(shown, texts))
             if across:
                 pipe.execute()
             for dead_letter in texts:

@@ -48,15 +48,15 @@ class Shards(Frontier):
         policy: FrontierPolicy,
         *,
         shards: int,
-        letters: str = keys.DEAD_LETTERS,
+        dlq_name: str = keys.DEAD_LETTERS,
         clock: Callable[[], int] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`letters` and `clock` as in `Shard`; `now` returns this worker's monotonic time in seconds."""
+        """`dlq_name` and `clock` as in `Shard`; `now` returns this worker's monotonic time in seconds."""
         self._client = client
         self._now = now
         self._frontiers = [
-            Shard(client, policy, shard=number, letters=letters, clock=clock) for number in range(shards)
+            Shard(client, policy, shard=number, dlq_name=dlq_name, clock=clock) for number in range(shards)
         ]
         self._due: list[float | None] = [0.0] * shards
         self._last_take = [float("-inf")] * shards

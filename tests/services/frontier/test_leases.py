@@ -72,7 +72,7 @@ def test_an_old_lease_of_the_same_task_is_not_held(leases: Leases) -> None:
     (new,) = leases.take(1, LANES).leases
     assert leases.holds(new)
     assert not leases.holds(old)
-    leases.abandon(old, reason="late", counted=True)
+    leases.give_back_eventually(old, reason="late", counted=True)
     assert leases.done(old) == "lost"
     assert leases.holds(new)
 
@@ -126,11 +126,11 @@ def test_a_lease_whose_take_lost_its_reply_is_returned(leases: Leases, frontier:
     assert leases.holds(held)
 
 
-def test_leases_without_confirmation_at_closing_count_as_abandoned(leases: Leases, shaky: Shaky) -> None:
+def test_leases_without_confirmation_at_closing_count_as_unreturned(leases: Leases, shaky: Shaky) -> None:
     leases.enqueue(tasks(3))
     leases.take(3, LANES)
     shaky.away = True
-    assert (leases.give_all_back("closing"), leases.abandoned, leases.leased) == (0, 3, {})
+    assert (leases.give_all_back("closing"), leases.unreturned, leases.leased) == (0, 3, {})
 
 
 def test_closing_returns_all_without_an_attempt(leases: Leases, frontier: Frontier) -> None:
@@ -149,33 +149,35 @@ def test_closing_while_the_store_is_away_ends(leases: Leases, shaky: Shaky) -> N
     assert leases.leased == {}
 
 
-def test_abandoned_leases_are_returned_when_the_store_is_back(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
+def test_unreturned_leases_are_returned_when_the_store_is_back(
+    leases: Leases, shaky: Shaky, frontier: Frontier
+) -> None:
     leases.enqueue(tasks(2))
     first, second = leases.take(2, LANES).leases
     shaky.away = True
-    leases.abandon(first, reason="store_lost")
-    leases.abandon(second, reason="callback_failed", counted=True)
-    leases.give_back_abandoned()
+    leases.give_back_eventually(first, reason="store_lost")
+    leases.give_back_eventually(second, reason="callback_failed", counted=True)
+    leases.give_back_unreturned()
     assert leases.holds(first)
-    assert leases.abandoned == 2
+    assert leases.unreturned == 2
     shaky.away = False
     assert leases.heartbeat() == set()
     assert [state(frontier, each.id) for each in (first, second)] == [("pending", 0), ("pending", 1)]
     assert leases.leased == {}
-    assert leases.abandoned == 0
+    assert leases.unreturned == 0
 
 
-def test_abandoned_leases_keep_their_reason_at_closing(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
+def test_unreturned_leases_keep_their_reason_at_closing(leases: Leases, shaky: Shaky, frontier: Frontier) -> None:
     leases.enqueue(tasks(2))
     first, second = leases.take(2, LANES).leases
     shaky.away = True
-    leases.abandon(first, reason="callback_failed", counted=True)
+    leases.give_back_eventually(first, reason="callback_failed", counted=True)
     assert leases.give_all_back("closing") == 0
-    assert leases.abandoned == 2, "nobody was told of either"
+    assert leases.unreturned == 2, "nobody was told of either"
     shaky.away = False
     leases.leased |= {each.id: each for each in (first, second)}
     assert leases.give_all_back("closing") == 2
-    assert leases.abandoned == 0
+    assert leases.unreturned == 0
     assert [state(frontier, each.id) for each in (first, second)] == [("pending", 1), ("pending", 0)]
 
 

@@ -45,7 +45,7 @@ def feeds(wired: Wiring) -> list[str]:
     (lease,) = wired.frontier.take(1).leases
     wired.frontier.done(lease, status="pending", reason="fetched", delay_sec=900)
     topic = Topic("http://hub.test/", "http://h0.test/feed")
-    wired.pushes.update(ids[0], lambda _: HubSubscription(topic.hub, topic.topic))
+    wired.hub_subscriptions.update(ids[0], lambda _: HubSubscription(topic.hub, topic.topic))
     wired.frontier.enqueue([lease_task(ids[0], topic)])
     return [*(f"feed:{each}" for each in ids), f"sitemap:{sitemap}", f"websub:{ids[0]}"]
 

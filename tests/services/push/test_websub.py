@@ -32,7 +32,7 @@ class Hubs:
 
     def __init__(self, wired: Wiring) -> None:
         self.wired, self.now = wired, datetime.now(UTC)
-        stores = (wired.pushes, wired.registry, wired.frontier)
+        stores = (wired.hub_subscriptions, wired.registry, wired.frontier)
         self.service = WebSub(stores, "https://push.test/base/", sha1=False, now=lambda: self.now)
         self.feed_id, _ = subscribe(wired.registry, wired.frontier, SubscriptionSpec(TOPIC), self.now)
         (lease,) = wired.frontier.take(1).leases
@@ -47,7 +47,7 @@ class Hubs:
 
     @property
     def push(self) -> Any:
-        return self.wired.pushes.find(self.feed_id)
+        return self.wired.hub_subscriptions.find(self.feed_id)
 
     def look(self) -> float:
         return self.service.request_due_sec(self.feed_id, self.push, Topic(HUB, TOPIC))
@@ -61,7 +61,7 @@ class Hubs:
 
     def rely(self) -> None:
         self.subscribe()
-        self.wired.pushes.update(self.feed_id, lambda old: old and replace(old, pushes=1))
+        self.wired.hub_subscriptions.update(self.feed_id, lambda old: old and replace(old, pushes=1))
 
     def due(self) -> list[str]:
         return [lease.task.id for lease in self.wired.frontier.take(9).leases]
@@ -185,11 +185,11 @@ def test_a_delivery_repeated_during_its_poll_causes_no_poll(hubs: Hubs) -> None:
     (lease,) = hubs.wired.frontier.take(9).leases
     assert lease.history.again == "delivery"
     assert hubs.service.deliver(token, signatures, "application/rss+xml", body) == "replayed"
-    commit = hubs.wired.pushes.read(hubs.feed_id)
+    commit = hubs.wired.hub_subscriptions.read(hubs.feed_id)
     hubs.wired.frontier.done(lease, status="pending", reason="push", delay_sec=9000, commit=commit)
     (lease,) = hubs.wired.frontier.take(9).leases  # the repetition may be one whose delivery was never queued
     assert lease.history.again == "delivery"
-    assert hubs.wired.pushes.waiting(hubs.feed_id) == 0
+    assert hubs.wired.hub_subscriptions.waiting(hubs.feed_id) == 0
     feed = hubs.wired.registry.load([hubs.feed_id])[hubs.feed_id]
     later = rfc3339(hubs.now + timedelta(hours=2))
     waits = [
@@ -203,7 +203,7 @@ def test_a_delivery_repeated_during_its_poll_causes_no_poll(hubs: Hubs) -> None:
 
 def test_no_hub_is_requested_without_a_public_url(hubs: Hubs) -> None:
     wired = hubs.wired
-    without = WebSub((wired.pushes, wired.registry, wired.frontier), None, sha1=False, now=lambda: hubs.now)
+    without = WebSub((wired.hub_subscriptions, wired.registry, wired.frontier), None, sha1=False, now=lambda: hubs.now)
     assert not without.on
     without.seen(hubs.poll(topic=Topic(HUB, TOPIC)))
     assert hubs.due() == []

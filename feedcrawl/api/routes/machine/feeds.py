@@ -316,7 +316,7 @@ def list_entries_of_feed(
 def why(feed_id: FeedId, wired: Wired) -> Response:
     """The time of the next poll, each rule with the wait that it proposed, and the state of the feed's hub."""
     feed = listing.one(wired.registry, str(feed_id))
-    push = wired.pushes.find(feed.id)
+    push = wired.hub_subscriptions.find(feed.id)
     return JSONResponse(explained(feed, push, wired.now()))
 
 

@@ -54,7 +54,7 @@ local function conclude(ending, holder, task, now)
     note_away(holder.host, task, ending.recovered, now)
     return reschedule(task, ending.reason, ending.delay, now)
   end
-  if ending.letter then
+  if ending.dead_letter then
     task.attempts = (task.attempts or 0) + 1 -- the take that ends here counts too
     dead_letter(task, ending.reason, now, ending.http)
   end
@@ -69,7 +69,7 @@ local function main(now)
   for i = 2, #ARGV, PARTS do
     local ending = {id = ARGV[i], token = ARGV[i + 1], status = ARGV[i + 2], reason = ARGV[i + 3],
       delay = tonumber(ARGV[i + 4]), patch = ARGV[i + 5], commit = ARGV[i + 6], signal = ARGV[i + 7],
-      letter = ARGV[i + 8] == '1', http = tonumber(ARGV[i + 9]), recovered = tonumber(ARGV[i + 10])}
+      dead_letter = ARGV[i + 8] == '1', http = tonumber(ARGV[i + 9]), recovered = tonumber(ARGV[i + 10])}
     local number = #endings + 1
     local holder, task = commit(ending, holder_from(holders[number]), texts[number], now)
     endings[number] = {ending, holder, task}

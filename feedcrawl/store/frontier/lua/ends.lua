@@ -43,10 +43,10 @@ local function carried(task)
 end
 
 local function dead_letter(task, reason, now, status)
-  local letter = {url = task.url, uid = task.id, kind = task.kind, reason = reason, status = status, at = now / 1000,
+  local dead_letter = {url = task.url, uid = task.id, kind = task.kind, reason = reason, status = status, at = now / 1000,
     attempts = (task.attempts or 0) + (task.deaths or 0), category = task.category, priority = task.priority,
     source = task.source, origin = task.origin, parent = task.parent, depth = task.depth, payload = carried(task)}
-  redis.call('RPUSH', P .. 'dlq', cjson.encode(letter))
+  redis.call('RPUSH', P .. 'dlq', cjson.encode(dead_letter))
 end
 
 -- Gives up a task after its attempts: a page dies with a dead letter; a feed, sitemap or hub renewal is quarantined, which
