@@ -281,14 +281,14 @@ def mirrors(module, root: Path) -> bool:
     )
 
 
-def wanted(module) -> str:
+def expected_tests(module) -> str:
     folder, _, stem = module.name.removeprefix("feedcrawl/").removesuffix(".py").rpartition("/")
     return f"tests/domain/test_{stem}.py" if folder == "domain" else f"tests in tests/{folder}/"
 
 
 def test_each_decision_has_its_table(modules, root: Path) -> None:
     found = [
-        f"{module.name}:1 has no tests: write {wanted(module)}, since a decision is tested as a table of literal values"
+        f"{module.name}:1 has no tests: write {expected_tests(module)}, a table of literal values"
         for module in modules
         if module.in_domain and decides(module) and not mirrors(module, root)
     ]

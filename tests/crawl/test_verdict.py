@@ -60,7 +60,7 @@ def verdicts(frees: Frees, stats: MemoryStatsCollector) -> Verdicts:
     return Verdicts(frees, stats, lambda: NOW)
 
 
-def asked(kind: str = "article") -> Request:
+def request_of(kind: str = "article") -> Request:
     return Request(URL, meta={"lease": Lease(Task("t", kind, URL, "a.test"), History(), "1-x")})
 
 
@@ -92,7 +92,7 @@ def test_each_status_is_a_signal_for_its_host(
     verdicts: Verdicts, frees: Frees, kind: str, first: int, last: int, signal: str | None
 ) -> None:
     for status in range(first, last + 1):
-        request = asked(kind)
+        request = request_of(kind)
         verdicts.answered(request, Response(URL, status=status))
         assert request.meta["outcome"].reason in {f"http_{status}", "protocol"}
         if signal is None:
@@ -117,7 +117,7 @@ def test_each_status_is_a_signal_for_its_host(
 def test_retry_after(
     verdicts: Verdicts, frees: Frees, status: int, header: bytes | None, noted: float | None, told: float | None
 ) -> None:
-    request = asked()
+    request = request_of()
     headers = {} if header is None else {"Retry-After": header}
     verdicts.answered(request, Response(URL, status=status, headers=headers))
     assert request.meta["retry_after_sec"] == noted
@@ -150,24 +150,24 @@ FAILED: list[tuple[Exception, str, str]] = [
 def test_each_failure_is_a_signal_for_its_host(
     verdicts: Verdicts, frees: Frees, error: Exception, reason: str, signal: str
 ) -> None:
-    request = asked()
+    request = request_of()
     outcome = verdicts.failed(request, error)
     assert (outcome.reason, frees.told) == (reason, [(signal, None)])
     assert request.meta["outcome"] is outcome
 
 
 def test_a_failure_is_judged_once(verdicts: Verdicts, frees: Frees) -> None:
-    request = asked()
+    request = request_of()
     first = verdicts.failed(request, net.ConnectionLost())
     assert verdicts.failed(request, ValueError()) is first
     assert len(frees.told) == 1
 
 
 def test_outcomes_are_counted(verdicts: Verdicts, stats: MemoryStatsCollector) -> None:
-    verdicts.answered(asked(), Response(URL, status=404))
-    verdicts.answered(asked(), Response(URL, status=304))
-    verdicts.failed(asked(), net.DNSLookupError())
-    verdicts.failed(asked(), ours.HopElsewhere(HOP, (URL,)))
+    verdicts.answered(request_of(), Response(URL, status=404))
+    verdicts.answered(request_of(), Response(URL, status=304))
+    verdicts.failed(request_of(), net.DNSLookupError())
+    verdicts.failed(request_of(), ours.HopElsewhere(HOP, (URL,)))
     outcomes = {name: value for name, value in stats.get_stats().items() if name.startswith("feedcrawl/outcome/")}
     counted = {name.rpartition("/")[2]: value for name, value in outcomes.items()}
     assert counted == {"http_404": 1, "http_304": 1, "dns": 1, "redirect": 1}
@@ -187,14 +187,14 @@ def test_a_change_of_a_circuit_is_logged_and_counted(
     stats: MemoryStatsCollector, caplog: Any, before: str, after: str, event: str | None, level: int
 ) -> None:
     caplog.set_level(logging.INFO, "feedcrawl")
-    Verdicts(Frees(Released(before, after, 30.0)), stats, lambda: NOW).answered(asked(), Response(URL, status=503))
+    Verdicts(Frees(Released(before, after, 30.0)), stats, lambda: NOW).answered(request_of(), Response(URL, status=503))
     assert [(record.message, record.levelno) for record in caplog.records] == ([(event, level)] if event else [])
     assert stats.get_value(f"feedcrawl/circuit/{after}", 0) == (1 if event else 0)
 
 
 def test_an_unreachable_store_changes_no_verdict(verdicts: Verdicts, frees: Frees, caplog: Any) -> None:
     frees.away = True
-    request = asked()
+    request = request_of()
     verdicts.answered(request, Response(URL, status=200))
     assert request.meta["outcome"].kind == "fetched"
     assert [record.message for record in caplog.records] == ["slot_not_released"]

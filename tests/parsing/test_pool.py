@@ -34,7 +34,7 @@ def driven(work, processes=1, **limits):
     return asyncio.run(main())
 
 
-def asked(expression, *, wall_sec=20.0, **limits):
+def outcome_of(expression, *, wall_sec=20.0, **limits):
     return driven(lambda pool: pool.run(eval, expression, wall_sec=wall_sec), **limits)
 
 
@@ -73,7 +73,7 @@ def test_a_result_is_a_value_with_its_time():
     ],
 )
 def test_a_failure_is_a_value_with_its_reason(expression, code, detail):
-    outcome = asked(expression)
+    outcome = outcome_of(expression)
     assert isinstance(outcome, Failed)
     outcome.detail.encode()
     assert outcome.seconds > 0
@@ -85,7 +85,7 @@ def test_a_refusal_keeps_its_code_and_detail():
     refuse = (
         "(_ for _ in ()).throw(__import__('feedcrawl.domain.errors').domain.errors.NotAFeed('html', 'a login page'))"
     )
-    outcome = asked(refuse)
+    outcome = outcome_of(refuse)
     assert (outcome.code, outcome.detail) == ("html", "a login page")
 
 
@@ -108,7 +108,7 @@ def test_an_argument_that_cannot_be_pickled_is_an_error_of_the_caller():
 
 @pytest.mark.parametrize("expression", [LOOP_IN_C, "[0 for _ in iter(int, 1) if _]"])
 def test_processor_time_is_limited_even_in_c(expression):
-    outcome = asked(expression, cpu_sec=0.3)
+    outcome = outcome_of(expression, cpu_sec=0.3)
     assert (outcome.code, outcome.detail) == ("parse_timeout", "more than 0.3 s of CPU")
 
 
@@ -122,7 +122,7 @@ def test_a_tasks_processor_time_is_its_own():
 @pytest.mark.parametrize("expression", [SLEEP, LOOP_IN_C])
 def test_wall_time_is_limited(expression):
     began = time.monotonic()
-    outcome = asked(expression, wall_sec=0.5)
+    outcome = outcome_of(expression, wall_sec=0.5)
     assert (outcome.code, outcome.detail) == ("parse_timeout", "no answer within 0.5 s")
     assert outcome.seconds >= 0.5
     assert time.monotonic() - began < 30
@@ -165,13 +165,13 @@ def test_a_document_whose_child_is_killed_is_parsed_once_more(tmp_path, whom, nu
     kill = (
         f"(open({str(mark)!r}, 'w'), [f() for o in [__import__('os')] for f in [lambda: o.kill(o.{whom}(), {number})]])"
     )
-    assert asked(f"__import__('os').path.exists({str(mark)!r}) or ({kill}, {SLEEP})", wall_sec=30).value is True
+    assert outcome_of(f"__import__('os').path.exists({str(mark)!r}) or ({kill}, {SLEEP})", wall_sec=30).value is True
 
 
 def test_a_document_that_ran_out_of_wall_time_is_read_once_more(tmp_path):
     mark = tmp_path / "slow"
     once = f"__import__('os').path.exists({str(mark)!r}) or (open({str(mark)!r}, 'w'), {SLEEP})"
-    assert asked(once, wall_sec=0.5).value is True
+    assert outcome_of(once, wall_sec=0.5).value is True
 
 
 def test_an_idle_child_that_is_killed_is_replaced():
@@ -302,20 +302,20 @@ def test_closing_at_once_starts_nothing():
 
 
 def test_a_fresh_child_knows_the_parsers_alone():
-    outcome = asked(MODULES)
+    outcome = outcome_of(MODULES)
     assert not {name for name in outcome.value if name in NOT_IN_CHILDREN or name.split(".")[0] in NOT_IN_CHILDREN}
     assert "feedcrawl.domain.errors" in outcome.value
 
 
 def test_the_main_module_is_unchanged():
     before = dict(vars(sys.modules["__main__"]))
-    asked("1")
+    outcome_of("1")
     assert vars(sys.modules["__main__"]) == before
 
 
 def test_a_system_without_a_memory_limit_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(children, "MEMORY_IS_LIMITED", False)
-    assert isinstance(asked("1"), Done)
+    assert isinstance(outcome_of("1"), Done)
     assert "no limit for the memory" in caplog.text
 
 
@@ -348,7 +348,7 @@ def test_a_child_cannot_run_code_in_its_parent(tmp_path):
     ],
 )
 def test_files_are_limited(tmp_path, expression, error):
-    outcome = asked(expression.format(str(tmp_path / "file")))
+    outcome = outcome_of(expression.format(str(tmp_path / "file")))
     assert outcome.code == "parse_error"
     assert error in outcome.detail
 

@@ -52,7 +52,7 @@ async def resolve(host: str) -> tuple[str, ...]:
     return NAMES.get(host, (host,))
 
 
-async def said(proxy_port: int, request: bytes) -> bytes:
+async def response_of(proxy_port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", proxy_port)
     writer.write(request)
     await writer.drain()
@@ -93,7 +93,7 @@ def run(scene: Callable[[Web, Egress, int, str], Awaitable[None]], web: Web | No
 
 def test_a_request_passes_and_its_connection_ends() -> None:
     async def scene(web: Web, _: Egress, port: int, token: str) -> None:
-        got = await said(port, request(f"GET http://page.test:{web.port}/x", token, "Accept: */*"))
+        got = await response_of(port, request(f"GET http://page.test:{web.port}/x", token, "Accept: */*"))
         assert got == b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
         expected = f"GET /x HTTP/1.1\r\nHost: page.test:{web.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n"
         assert web.asked == [expected.encode()]
@@ -172,7 +172,7 @@ def to_port(url: str) -> str:
 def test_a_client_without_a_token_of_a_page_is_refused(token: str | None) -> None:
     async def scene(web: Web, _: Egress, port: int, __: str) -> None:
         for line in (f"GET http://page.test:{web.port}/", f"CONNECT page.test:{web.port}"):
-            assert (await said(port, request(line, token))).startswith(b"HTTP/1.1 407 ")
+            assert (await response_of(port, request(line, token))).startswith(b"HTTP/1.1 407 ")
         assert web.asked == []
 
     run(scene)
@@ -181,7 +181,9 @@ def test_a_client_without_a_token_of_a_page_is_refused(token: str | None) -> Non
 def test_a_page_that_has_ended_is_refused() -> None:
     async def scene(web: Web, proxy: Egress, port: int, token: str) -> None:
         proxy.dismiss("page")
-        assert (await said(port, request(f"GET http://page.test:{web.port}/", token))).startswith(b"HTTP/1.1 407 ")
+        assert (await response_of(port, request(f"GET http://page.test:{web.port}/", token))).startswith(
+            b"HTTP/1.1 407 "
+        )
         assert web.asked == []
 
     run(scene)
@@ -193,7 +195,7 @@ def test_a_page_that_has_ended_is_refused() -> None:
 )
 def test_the_status_of_an_origin_is_passed_on(answer: bytes, status: bytes) -> None:
     async def scene(web: Web, _: Egress, port: int, token: str) -> None:
-        assert (await said(port, request(f"GET http://page.test:{web.port}/", token))).split(b" ")[1] == status
+        assert (await response_of(port, request(f"GET http://page.test:{web.port}/", token))).split(b" ")[1] == status
 
     run(scene, Web(answer))
 
@@ -201,7 +203,7 @@ def test_the_status_of_an_origin_is_passed_on(answer: bytes, status: bytes) -> N
 @pytest.mark.parametrize("words", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\r\n\r\n", b"x" * 70_000 + b"\r\n\r\n"])
 def test_a_malformed_proxy_request_is_refused(words: bytes) -> None:
     async def scene(_: Web, __: Egress, port: int, ___: str) -> None:
-        assert (await said(port, words)).split(b" ")[1] in {b"400", b"502"}
+        assert (await response_of(port, words)).split(b" ")[1] in {b"400", b"502"}
 
     run(scene)
 
@@ -210,7 +212,7 @@ def test_names_without_an_address_and_closed_ports() -> None:
     async def scene(_: Web, __: Egress, port: int, token: str) -> None:
         for place in ("http://gone.page.test:8080/", "http://page.test:1025/"):
             NAMES["gone.page.test"] = ()
-            assert (await said(port, request(f"GET {place}", token))).split(b" ")[1] == b"502"
+            assert (await response_of(port, request(f"GET {place}", token))).split(b" ")[1] == b"502"
 
     assert run(scene) == 0
 
@@ -220,7 +222,7 @@ def test_an_endless_body_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     web = Web(b"HTTP/1.1 200 OK\r\n\r\n" + b"a" * 3_000_000)
 
     async def scene(_: Web, __: Egress, port: int, token: str) -> None:
-        assert len(await said(port, request(f"GET http://page.test:{web.port}/", token))) < 300_000
+        assert len(await response_of(port, request(f"GET http://page.test:{web.port}/", token))) < 300_000
 
     run(scene, web)
 
@@ -241,7 +243,7 @@ def test_a_page_takes_the_routes_of_its_source(way: str, monkeypatch: pytest.Mon
             proxy = Egress(resolve, opened=opened, denied_ports=DENIED_PORTS, routes=routes)
             port = await proxy.start()
             token = base64.b64encode(f"page:{proxy.admit('page', PAGE, 'own')}".encode()).decode()
-            assert (await said(port, request(f"GET http://page.test:{web.port}/x", token))).endswith(b"hello")
+            assert (await response_of(port, request(f"GET http://page.test:{web.port}/x", token))).endswith(b"hello")
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(request(f"CONNECT page.test:{web.port}", token))
             assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 200 Connection established\r\n\r\n"

@@ -91,13 +91,13 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[Browser], 
     return played
 
 
-def asked() -> Request:
+def rendered_request() -> Request:
     return Request(URL, meta={"playwright": True})
 
 
 async def refused(renderer: Renderer) -> str:
     with pytest.raises(RenderFailed) as caught:
-        await renderer.download(asked())
+        await renderer.download(rendered_request())
     return caught.value.reason
 
 
@@ -105,7 +105,7 @@ def test_pages_share_a_browser_that_ends_with_the_crawl(play) -> None:
     async def scene(renderer: Renderer) -> None:
         assert Browser.made == []
         for _ in range(3):
-            assert (await renderer.download(asked())).url == URL
+            assert (await renderer.download(rendered_request())).url == URL
         assert [each.ended for each in Browser.made] == [False]
 
     browsers, stats = play(scene)
@@ -117,7 +117,7 @@ def test_a_browser_that_has_served_enough_ends_with_its_last_page(play, monkeypa
     monkeypatch.setattr(rendering, "PAGES_OF_A_BROWSER", 2)
 
     async def scene(renderer: Renderer) -> None:
-        await asyncio.gather(*(renderer.download(asked()) for _ in range(6)))
+        await asyncio.gather(*(renderer.download(rendered_request()) for _ in range(6)))
 
     browsers, _ = play(scene)
     assert [each.ended for each in browsers] == [True, True, True]
@@ -127,10 +127,10 @@ def test_an_idle_browser_is_closed(play, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(rendering, "IDLE_SEC", 0.02)
 
     async def scene(renderer: Renderer) -> None:
-        await renderer.download(asked())
+        await renderer.download(rendered_request())
         await asyncio.sleep(0.1)
         assert [each.ended for each in Browser.made] == [True]
-        await renderer.download(asked())
+        await renderer.download(rendered_request())
         assert [each.ended for each in Browser.made] == [True, False]
 
     play(scene)
@@ -149,7 +149,7 @@ def test_no_more_pages_than_configured_are_open_at_once(play, monkeypatch: pytes
     monkeypatch.setattr(Run, "pages", staticmethod(counted))
 
     async def scene(renderer: Renderer) -> None:
-        await asyncio.gather(*(renderer.download(asked()) for _ in range(12)))
+        await asyncio.gather(*(renderer.download(rendered_request()) for _ in range(12)))
 
     play(scene, FEEDCRAWL_RENDER_PAGES=pages)
     assert most == pages
@@ -160,7 +160,9 @@ def test_a_request_that_would_wait_long_is_refused(play, monkeypatch: pytest.Mon
     found: list[object] = []
 
     async def scene(renderer: Renderer) -> None:
-        found.extend(await asyncio.gather(*(renderer.download(asked()) for _ in range(7)), return_exceptions=True))
+        found.extend(
+            await asyncio.gather(*(renderer.download(rendered_request()) for _ in range(7)), return_exceptions=True)
+        )
 
     play(scene)
     assert [getattr(each, "reason", "shown") for each in found].count("render_busy") == 2
@@ -195,7 +197,7 @@ def test_a_page_whose_browser_dies_for_another_page_is_rendered_again(play, monk
     monkeypatch.setattr(Run, "pages", staticmethod(dies_first))
 
     async def scene(renderer: Renderer) -> None:
-        assert (await renderer.download(asked())).url == URL
+        assert (await renderer.download(rendered_request())).url == URL
 
     browsers, _ = play(scene)
     assert [each.ended for each in browsers] == [True, True]

@@ -176,7 +176,7 @@ class Campaign:
     def at_random(self, after_sec: float = 0.0) -> None:
         """A worker dies at any moment."""
         worker = self.start(self.site("random"))
-        self._until_asked(self.chance.randint(1, 8))
+        self._until_requests(self.chance.randint(1, 8))
         time.sleep(after_sec + self.chance.uniform(0, 0.1))
         kill(worker)
         self.faults["worker killed"] += 1
@@ -184,19 +184,19 @@ class Campaign:
     def server_killed(self) -> None:
         """The embedded server dies under a worker, who starts it again; then the worker dies."""
         worker = self.start(self.site("server"))
-        self._until_asked(self.chance.randint(4, 12))
+        self._until_requests(self.chance.randint(4, 12))
         with self.world.client() as client:
             number = int(client.info("server")["process_id"])
         os.kill(number, signal.SIGKILL)
         self.faults["server killed"] += 1
-        self._until_asked(self.chance.randint(1, 8))
+        self._until_requests(self.chance.randint(1, 8))
         kill(worker)
         self.faults["worker killed"] += 1
 
     def drained(self) -> None:
         """A worker is asked to end in the middle of its work, and does."""
         worker = self.start(self.site("drained"))
-        self._until_asked(self.chance.randint(4, 12))
+        self._until_requests(self.chance.randint(4, 12))
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(timeout=40) in (0, 1), self.world.logs()[-6000:]
         self.faults["worker asked to end"] += 1
@@ -204,7 +204,7 @@ class Campaign:
     def group_ended(self) -> None:
         """A supervisor asks a worker and all of its children at once to end, as systemd does."""
         worker = self.start(self.site("group"))
-        self._until_asked(self.chance.randint(4, 8))
+        self._until_requests(self.chance.randint(4, 8))
         os.killpg(worker.pid, signal.SIGTERM)
         assert worker.wait(timeout=40) in (0, 1), self.world.logs()[-6000:]
         self.faults["worker asked to end"] += 1
@@ -223,7 +223,7 @@ class Campaign:
         """Two workers share the work and die one after the other."""
         workers = [self.start(self.site("pair")) for _ in range(2)]
         for worker in workers:
-            self._until_asked(self.chance.randint(4, 20))
+            self._until_requests(self.chance.randint(4, 20))
             kill(worker)
             self.faults["worker killed"] += 1
 
@@ -244,7 +244,7 @@ class Campaign:
             return Shard(client, FrontierPolicy()).counts().get("pending:article", 0)
         return 1  # nobody has started the server yet
 
-    def _until_asked(self, more: int) -> None:
+    def _until_requests(self, more: int) -> None:
         wanted = len(self.world.origin.ledger.requests) + more
         self.world.until(lambda: len(self.world.origin.ledger.requests) >= wanted)
 

@@ -63,7 +63,7 @@ class Fault:
             host.partition(":")[0] == self.host and path != "/robots.txt" and (path == "/feed") == (self.kind == "poll")
         )
 
-    def is_asked(self, request: Any) -> bool:
+    def is_client_request(self, request: Any) -> bool:
         """A request of Twisted's client."""
         return self.is_request(request.headers.getRawHeaders(b"host")[0].decode(), request.uri.decode())
 
@@ -76,12 +76,16 @@ class Fault:
         after(Leases, "take", lambda taken, *_: self.strike(here=any(self.is_task(each.task) for each in taken.leases)))
 
     def connected(self) -> None:
-        before(LimitedProtocol, "request", lambda _, request: self.strike(here=self.is_asked(request)))
+        before(LimitedProtocol, "request", lambda _, request: self.strike(here=self.is_client_request(request)))
 
     def mid_header(self) -> None:
         from twisted.web._newclient import HTTPClientParser
 
-        before(HTTPClientParser, "headerReceived", lambda parser, *_: self.strike(here=self.is_asked(parser.request)))
+        before(
+            HTTPClientParser,
+            "headerReceived",
+            lambda parser, *_: self.strike(here=self.is_client_request(parser.request)),
+        )
 
     def mid_body(self) -> None:
         from scrapy.core.downloader.handlers.http11 import _ResponseReader

@@ -170,7 +170,7 @@ class Origin:
             lines = [f"{site.address} {site.name}\n" for site in self.sites.values() if site.name != site.address]
             self.hosts_file.write_text("".join(lines), encoding="utf-8")
 
-    def asked(self, host: str, address: str) -> Site:
+    def requested_site(self, host: str, address: str) -> Site:
         """The site that a Host header names; failing that the one at the address, or one without any paths."""
         at_address = (site for site in self.sites.values() if site.address == address)
         return self.sites.get(host) or next(at_address, None) or Site(host or address, address, self.server.port)
@@ -248,7 +248,7 @@ async def exchange(origin: Origin, reader: asyncio.StreamReader, writer: asyncio
     request.open_on_host = origin.busy_with[request.host]
     origin.ledger.requests.append(request)
     try:
-        site = origin.asked(request.host, request.address)
+        site = origin.requested_site(request.host, request.address)
         return await send(site.next_answer(request), request, writer)
     finally:
         origin.busy_with[request.host] -= 1
@@ -267,7 +267,7 @@ async def read_request(origin: Origin, reader: asyncio.StreamReader, writer: asy
     named = {name.lower(): value for name, value in headers}
     address = writer.get_extra_info("sockname")[0]
     return Request(
-        host=origin.asked(named.get("host", "").rpartition(":")[0] or named.get("host", ""), address).name,
+        host=origin.requested_site(named.get("host", "").rpartition(":")[0] or named.get("host", ""), address).name,
         address=address,
         method=method,
         target=target,

@@ -83,7 +83,10 @@ class RedisProxy(LoopThread):
             _abort(writer)
             return
         answers, commands = await asyncio.open_unix_connection(self.server)
-        ways = [asyncio.ensure_future(way) for way in (self._asked(reader, commands), self._answered(answers, writer))]
+        ways = [
+            asyncio.ensure_future(way)
+            for way in (self._pass_commands(reader, commands), self._answered(answers, writer))
+        ]
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -92,7 +95,7 @@ class RedisProxy(LoopThread):
             await asyncio.gather(*ways, return_exceptions=True)
             commands.close()
 
-    async def _asked(self, reader: asyncio.StreamReader, commands: asyncio.StreamWriter) -> None:
+    async def _pass_commands(self, reader: asyncio.StreamReader, commands: asyncio.StreamWriter) -> None:
         while data := await reader.read(READ_BYTES):
             while self.faults.silent:
                 await asyncio.sleep(0.02)

@@ -17,7 +17,7 @@ print(json.dumps([__name__, sys.argv[1:], sys.path[0], os.environ["GIVEN"], os.g
 """
 
 
-def told(*words: str, **env: str) -> list[object]:
+def printed_by(*words: str, **env: str) -> list[object]:
     ran = run_python(*words, env=clean_environment() | {"GIVEN": "1"} | env)
     assert (ran.code, ran.err) == (0, "")
     return json.loads(ran.out)
@@ -28,14 +28,14 @@ def test_words_are_run_as_the_interpreter_runs_them(tmp_path: Path, how: str) ->
     (tmp_path / "told.py").write_text(TOLD)
     words = {"-c": ["-c", TOLD], "-m": ["-m", "told"], "script": [str(tmp_path / "told.py")]}[how]
     first = {"-c": "", "-m": str(REPOSITORY), "script": str(tmp_path)}[how]
-    found = told(*words, "a", "b c", PYTHONPATH=str(tmp_path))
+    found = printed_by(*words, "a", "b c", PYTHONPATH=str(tmp_path))
     assert found == ["__main__", ["a", "b c"], first, "1", str(REPOSITORY), ""]
 
 
 def test_the_environment_is_read_in_the_fork() -> None:
     code = "import json; from feedcrawl import settings; print(json.dumps(settings.FEEDCRAWL_CONTACT))"
-    assert [told("-c", code, FEEDCRAWL_CONTACT=name) for name in ("ada", "bob")] == ["ada", "bob"]
-    assert told("-c", code) is None
+    assert [printed_by("-c", code, FEEDCRAWL_CONTACT=name) for name in ("ada", "bob")] == ["ada", "bob"]
+    assert printed_by("-c", code) is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_no_module_is_there_that_a_process_must_choose_for_itself() -> None:
     code = (
         "import json, sys; print(json.dumps([name in sys.modules for name in ('scrapy', 'twisted.internet.reactor')]))"
     )
-    assert told("-c", code) == [True, False]
+    assert printed_by("-c", code) == [True, False]
 
 
 def test_processes_end_with_their_server() -> None:

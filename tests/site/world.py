@@ -106,7 +106,7 @@ class World:
     def leases_expire(self) -> None:
         """Waits until no lease holds: another run then takes what killed or sleeping workers had in hand."""
         with self.wired() as wired:
-            self.until(lambda: not _held(wired.client))
+            self.until(lambda: not _leased(wired.client))
 
     def _start_sec(self) -> float:
         """How long a worker of this world takes to start, by the slowest that has; no less than START_SEC."""
@@ -212,7 +212,7 @@ def feed(entries: Sequence[Item], version: int = 1, **how: Any) -> Answer:
     return document(rss(entries), content_type="application/rss+xml", **how)
 
 
-def _held(client: redis.Redis) -> int:
+def _leased(client: redis.Redis) -> int:
     """The leases that have not expired by the server's clock."""
     seconds, micros = client.time()
     now_ms = 1000 * seconds + micros / 1000

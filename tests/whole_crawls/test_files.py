@@ -66,7 +66,7 @@ def command(world: World, *words: str) -> str:
     return run.out
 
 
-def asked_for(world: World, run: str, prefix: str) -> list[str]:
+def requested_paths(world: World, run: str, prefix: str) -> list[str]:
     return [request.target for request in world.asked[run] if request.target.startswith(prefix)]
 
 
@@ -108,7 +108,7 @@ def test_off_by_default_asks_for_nothing(world: World) -> None:
     site.serve("/a", pictured("a", image))
     feeds = world.feeds_file(f"{site.serve('/feed', feed([with_files(entry(site, 'a'), sound)]))} news\n")
     world.crawl("off", feeds, FEEDCRAWL_MEDIA_FILES="false")
-    assert asked_for(world, "off", "/f/") == []
+    assert requested_paths(world, "off", "/f/") == []
     assert not (world.data / "files").exists()
     assert linked(world, site.url("/a")) == []
     with world.wired() as wired:
@@ -155,7 +155,7 @@ def test_a_refused_file_has_its_reason_everywhere(world: World) -> None:
     }
     (link,) = linked(world, site.url("/a"))
     assert (link["status"], link["reason"]) == ("failed", "type_mismatch")
-    assert asked_for(world, "run", "/closed") == []
+    assert requested_paths(world, "run", "/closed") == []
 
 
 def test_the_bytes_decide_the_type_of_a_file(world: World) -> None:
@@ -187,8 +187,8 @@ def test_a_file_of_two_feeds_is_fetched_once_and_named_by_both(world: World) -> 
     second = two.serve("/feed", feed([entry(two, "a")]), feed([entry(two, "a"), entry(two, "b")], 2))
     world.crawl("run", world.feeds_file(f"{first} news\n{second} news\n"))
     world.crawl("later", "now=1")
-    assert sorted(asked_for(world, "run", "/f/")) == ["/f/a.png", "/f/copy.png"]
-    assert asked_for(world, "later", "/f/") == []
+    assert sorted(requested_paths(world, "run", "/f/")) == ["/f/a.png", "/f/copy.png"]
+    assert requested_paths(world, "later", "/f/") == []
     assert list(kept(world).values()) == [PNG]
     for url in (one.url("/a"), one.url("/b"), two.url("/a"), two.url("/b")):
         (link,) = linked(world, url)
@@ -207,7 +207,7 @@ def test_a_lost_file_is_fetched_again(world: World) -> None:
     (path,) = kept(world)
     (world.data / path).unlink()
     world.crawl("later", "now=1")
-    assert asked_for(world, "later", "/f/") == ["/f/a.png"]
+    assert requested_paths(world, "later", "/f/") == ["/f/a.png"]
     assert list(kept(world)) == [path]
     assert linked(world, site.url("/b"))[0]["status"] == "stored"
 

@@ -37,7 +37,7 @@ def steps(path: Path) -> Iterator[tuple[list[Command], int]]:
                 step = []
 
 
-def told(step: list[Command]) -> Iterator[tuple[str, str]]:
+def events_of(step: list[Command]) -> Iterator[tuple[str, str]]:
     """The kind and the article of each event in a step, and `ended` for each article whose task has ended."""
     for command in step:
         if command[:2] == [b"XADD", b"feedcrawl:events"]:
@@ -69,7 +69,7 @@ def test_every_announced_article_survives_each_lost_write(tmp_path: Path) -> Non
             for step, end in steps(written):
                 for command in step:
                     client.execute_command(*command)
-                for kind, uid in told(step):
+                for kind, uid in events_of(step):
                     assert is_kept(client, kind, uid), f"{kind} of {uid} at byte {end}"
                     seen.setdefault((kind, uid), end)
         assert {kind for kind, _ in seen} >= {"new_entry", "article_ready", "ended"}

@@ -74,7 +74,7 @@ def replay(world: World, *options: str, code: int = 0, rules: bool = True) -> Ru
     return run
 
 
-def said(run: Run) -> list[dict[str, Any]]:
+def records_of(run: Run) -> list[dict[str, Any]]:
     return [json.loads(line) for line in run.out.splitlines()]
 
 
@@ -84,7 +84,7 @@ def url(world: World, name: str) -> str:
 
 def test_a_replay_without_a_change_differs_in_nothing_and_requests_nothing(crawled: World) -> None:
     before = len(crawled.origin.ledger.requests)
-    *pages, counts = said(replay(crawled, "--json", rules=False))
+    *pages, counts = records_of(replay(crawled, "--json", rules=False))
     assert {each["url"]: each["outcome"] for each in pages} == {
         url(crawled, "kicked"): "same",
         url(crawled, "plain"): "same",
@@ -101,7 +101,7 @@ def test_an_article_of_two_feeds_is_replayed_unchanged(tmp_path: Path) -> None:
         lists = [entry(site, "told", summary="", hour=hour) for hour in (0, 1)]
         urls = [site.serve(f"/feed{number}", feed([each])) for number, each in enumerate(lists)]
         world.crawl("first", world.feeds_file("".join(f"{url} news\n" for url in urls)))
-        *pages, counts = said(replay(world, "--json", rules=False))
+        *pages, counts = records_of(replay(world, "--json", rules=False))
         assert counts == {"same": 1}, pages
 
 
@@ -113,7 +113,7 @@ def test_articles_of_incomplete_transfers_are_read_as_the_crawl_read_them(tmp_pa
         site.serve("/zipped", html(zipped, codings="gzip", cut_bytes=len(gzip.compress(zipped)) - 4))
         site.serve("/cut", html(cut, chunked=True, cut_bytes=len(cut) // 2))
         world.crawl("first", world.feeds_file(site.serve("/feed", feed([entry(site, n, summary="") for n in names]))))
-        *pages, _ = said(replay(world, "--json", rules=False))
+        *pages, _ = records_of(replay(world, "--json", rules=False))
         assert {each["url"]: each["outcome"] for each in pages} == {
             site.url("/whole"): "same",
             site.url("/zipped"): "same",
@@ -125,7 +125,7 @@ def test_articles_of_incomplete_transfers_are_read_as_the_crawl_read_them(tmp_pa
 def test_rules_change_only_the_named_fields_and_replays_are_equal(crawled: World) -> None:
     first, again = replay(crawled, "--json"), replay(crawled, "--json")
     assert first.out == again.out
-    *pages, counts = said(first)
+    *pages, counts = records_of(first)
     by_url = {each["url"]: each for each in pages}
     assert by_url[url(crawled, "kicked")]["changes"]["title"][1] == "What happened in the harbour"
     assert by_url[url(crawled, "kicked")]["changes"]["extractor"][1] == "rules"
@@ -169,7 +169,7 @@ def test_conditions(crawled: World) -> None:
 
 
 def test_a_feed_is_named_by_its_url(crawled: World) -> None:
-    *pages, _ = said(replay(crawled, "--json", "--feed", url(crawled, "feed"), "--since", "2026-01-01"))
+    *pages, _ = records_of(replay(crawled, "--json", "--feed", url(crawled, "feed"), "--since", "2026-01-01"))
     assert len(pages) == 3
 
 
@@ -185,7 +185,7 @@ def test_a_torn_archive_costs_its_torn_record_alone(crawled: World) -> None:
     last = max((line for line in index if line["uid"] and line["status"] == 200), key=lambda line: line["offset"])
     try:
         warc.write_bytes(whole[: last["offset"] + last["length"] // 2])
-        *pages, _ = said(replay(crawled, "--json", rules=False))
+        *pages, _ = records_of(replay(crawled, "--json", rules=False))
     finally:
         warc.write_bytes(whole)
     assert [(each["url"], each["reason"]) for each in pages if each["outcome"] == "skipped"] == [
@@ -195,7 +195,7 @@ def test_a_torn_archive_costs_its_torn_record_alone(crawled: World) -> None:
 
 
 def test_a_written_replay_is_stored_and_announced_once(own: World) -> None:
-    *pages, counts = said(replay(own, "--write", "--json"))
+    *pages, counts = records_of(replay(own, "--write", "--json"))
     assert counts["written"] == 2
     assert {each["url"]: each["written"] for each in pages} == {
         url(own, "kicked"): True,
@@ -229,19 +229,19 @@ def test_a_written_replay_is_stored_and_announced_once(own: World) -> None:
         assert media["content_hash"] == stored["content_hash"]
         assert len(media["revisions"]) == len({old["content_hash"], new["content_hash"]})
         told_before = client.xlen("feedcrawl:events")
-    *pages, counts = said(replay(own, "--write", "--json"))
+    *pages, counts = records_of(replay(own, "--write", "--json"))
     assert counts == {"same": 3}
     assert len(own.lines("articles")) == len(lines)
     with own.client() as client:
         assert client.xlen("feedcrawl:events") == told_before
-    assert said(replay(own, "--json", rules=False))[-1]["lost"] == 1  # told, not taken away
+    assert records_of(replay(own, "--json", rules=False))[-1]["lost"] == 1  # told, not taken away
 
 
 def test_a_replay_without_redis_gives_the_same_results(own: World) -> None:
     known = replay(own, "--json", rules=False).out
     with own.client() as client:
         client.delete(*[key for key in client.keys("*") if "rss:" in key or ":t:" in key or ":joined:" in key])
-    *pages, _ = said(replay(own, "--json", rules=False))
+    *pages, _ = records_of(replay(own, "--json", rules=False))
     assert {(each["url"], each["outcome"]) for each in pages} == {
         (each["url"], each["outcome"]) for each in map(json.loads, known.splitlines()[:-1])
     }
@@ -252,7 +252,7 @@ def test_superseded_and_queued_pages_are_left_unchanged(own: World) -> None:
     with own.client() as client, own.wired() as wired:
         client.hset(f"rss:article_canonical:{url_uid(plain)}", "rendered", "true")
         wired.leases.enqueue([article_task(kicked, wired.sources)], again="operator")
-    *pages, _ = said(replay(own, "--write", "--json"))
+    *pages, _ = records_of(replay(own, "--write", "--json"))
     told = {each["url"]: (each["outcome"], each["reason"], each["written"]) for each in pages}
     assert told == {
         kicked: ("changed", "fetched_soon", False),
@@ -261,4 +261,4 @@ def test_superseded_and_queued_pages_are_left_unchanged(own: World) -> None:
     }
     with own.client() as client:
         client.hset(f"rss:article_canonical:{url_uid(kicked)}", "fetch_id", "another")
-    assert said(replay(own, "--json", "--url", kicked))[0]["reason"] == "superseded"
+    assert records_of(replay(own, "--json", "--url", kicked))[0]["reason"] == "superseded"

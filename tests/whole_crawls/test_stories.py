@@ -21,7 +21,7 @@ LETTER = "Readers write to us each week, and this is what they had to say."
 NOTICE = ["This page needs a subscription, and whoever has one may read it here in full."]
 
 
-def told(title: str, texts: list[str], *, hour: int = 0, canonical: str | None = None) -> Answer:
+def story_page(title: str, texts: list[str], *, hour: int = 0, canonical: str | None = None) -> Answer:
     published = FIRST_DAY + timedelta(hours=hour)
     return html(page(title, texts, published=published, canonical=canonical))
 
@@ -29,22 +29,22 @@ def told(title: str, texts: list[str], *, hour: int = 0, canonical: str | None =
 def serve(site: Site, other: Site, agency: Site) -> dict[str, Answer]:
     """Pages by their path, on one host, on another of its domain, and on another domain."""
     return {
-        site.url("/same"): told("A bridge is built", SAME),
-        other.url("/copy"): told("A bridge is built", SAME),
-        site.url("/renamed"): told("The council builds", SAME),
-        agency.url("/wire"): told("A bridge is built", SAME),
-        site.url("/alike"): told("The ferry is late", ALIKE),
-        other.url("/alike-too"): told("The ferry is late", [*ALIKE, "A correction was made to this article."]),
-        site.url("/item?id=1"): told("The rate is set", [RATES[0].format(4), *RATES[1:]]),
-        site.url("/item?id=2"): told("The rate is set", [RATES[0].format(5), *RATES[1:]]),
-        site.url("/Path"): told("The path", paragraphs("upper")),
-        site.url("/path"): told("The path", paragraphs("lower")),
-        site.url("/letters/1"): told("Letters to the editor", [LETTER, *paragraphs("letters 1")]),
-        site.url("/letters/2"): told("Letters to the editor", [LETTER, *paragraphs("letters 2")]),
-        site.url("/live/1"): told("Live: the vote", paragraphs("live", count=6)),
-        site.url("/live/2"): told("Live: the vote", [*paragraphs("more", count=4), *paragraphs("live", count=6)]),
-        site.url("/short/1"): told("For readers", NOTICE * 2),
-        site.url("/short/2"): told("For readers", NOTICE * 2),
+        site.url("/same"): story_page("A bridge is built", SAME),
+        other.url("/copy"): story_page("A bridge is built", SAME),
+        site.url("/renamed"): story_page("The council builds", SAME),
+        agency.url("/wire"): story_page("A bridge is built", SAME),
+        site.url("/alike"): story_page("The ferry is late", ALIKE),
+        other.url("/alike-too"): story_page("The ferry is late", [*ALIKE, "A correction was made to this article."]),
+        site.url("/item?id=1"): story_page("The rate is set", [RATES[0].format(4), *RATES[1:]]),
+        site.url("/item?id=2"): story_page("The rate is set", [RATES[0].format(5), *RATES[1:]]),
+        site.url("/Path"): story_page("The path", paragraphs("upper")),
+        site.url("/path"): story_page("The path", paragraphs("lower")),
+        site.url("/letters/1"): story_page("Letters to the editor", [LETTER, *paragraphs("letters 1")]),
+        site.url("/letters/2"): story_page("Letters to the editor", [LETTER, *paragraphs("letters 2")]),
+        site.url("/live/1"): story_page("Live: the vote", paragraphs("live", count=6)),
+        site.url("/live/2"): story_page("Live: the vote", [*paragraphs("more", count=4), *paragraphs("live", count=6)]),
+        site.url("/short/1"): story_page("For readers", NOTICE * 2),
+        site.url("/short/2"): story_page("For readers", NOTICE * 2),
     }
 
 
@@ -93,9 +93,9 @@ def test_the_same_text_is_a_single_article_of_its_site(world: World, client: red
 
 def test_nearly_the_same_text_under_the_same_title_is_a_single_article(world: World, client: redis.Redis) -> None:
     lost = url_uid(url(world, "/alike-too", "local.paper.test"))
-    (told,) = [event for event in events(client, "article_merged") if event["uid"] == lost]
-    assert (told["winner"], told["why"]) == (url_uid(url(world, "/alike")), "near_text")
-    assert 0.9 <= told["similarity"] < 1
+    (story,) = [event for event in events(client, "article_merged") if event["uid"] == lost]
+    assert (story["winner"], story["why"]) == (url_uid(url(world, "/alike")), "near_text")
+    assert 0.9 <= story["similarity"] < 1
     assert lost not in {line["uid"] for line in world.lines("articles")}
 
 
@@ -124,9 +124,9 @@ def test_each_stored_article_has_a_media_record(world: World, client: redis.Redi
 def test_merges_are_undone_in_both_directions_permanently(tmp_path: Path) -> None:
     with world_in(tmp_path) as world, world.client() as client:
         site = world.origin.site("paper.test")
-        story = site.serve("/story", told("The ferry is late", ALIKE))
-        copy = site.serve("/copy", told("The ferry is late", [*ALIKE, "A correction was made to this article."]))
-        named = site.serve("/named", told("Named", paragraphs("named"), canonical=site.url("/section")))
+        story = site.serve("/story", story_page("The ferry is late", ALIKE))
+        copy = site.serve("/copy", story_page("The ferry is late", [*ALIKE, "A correction was made to this article."]))
+        named = site.serve("/named", story_page("Named", paragraphs("named"), canonical=site.url("/section")))
         first = site.serve("/feed/first", feed([entry(site, "story"), entry(site, "named")]))
         second = site.serve("/feed/second", feed([entry(site, "copy")]))
         world.crawl("first", world.feeds_file(f"{first} news\n"))
@@ -166,8 +166,8 @@ def check_parted(client: redis.Redis, world: World, story: str, copy: str) -> No
 def test_a_page_requested_by_an_actor_becomes_readable(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         site = world.origin.site("paper.test")
-        story = site.serve("/story", told("The ferry is late", ALIKE))
-        gone = site.serve("/gone", failure(404), told("The ferry is back", SAME))
+        story = site.serve("/story", story_page("The ferry is late", ALIKE))
+        gone = site.serve("/gone", failure(404), story_page("The ferry is back", SAME))
         short = world.origin.site("short.test").serve("/s", redirect(story))
         with world.wired() as wired:
             ids = [wired.media.submit(url, "ada", wired.now()).media.media_id for url in (story, gone, short)]

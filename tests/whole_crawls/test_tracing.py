@@ -54,10 +54,10 @@ def test_a_poll_and_its_articles_form_a_trace_through_the_queue(world: World, co
     assert collector.children(articles["bad"]) == [step for step in STEPS if step != "parse"]
     assert all(0 <= span.seconds < 60 for span in collector.spans)
     assert poll.resource["service.name"] == "polls"
-    told(world, collector, poll, articles)
+    check_records(world, collector, poll, articles)
 
 
-def told(world: World, collector: Collector, poll: Span, articles: dict[str, Span]) -> None:
+def check_records(world: World, collector: Collector, poll: Span, articles: dict[str, Span]) -> None:
     """The same ids are in log, journal and events; the spans say what came."""
     (line,) = journal(world)
     assert (line["trace_id"], line["poll_id"]) == (poll.trace, poll.attributes["feedcrawl.poll_id"])

@@ -29,7 +29,7 @@ NAMES = [one.name for kind in (Task, History) for one in fields(kind)]
             WHOLE,
         ),
     ],
-    ids=["what was not said is left out", "the payload is text"],
+    ids=["default values are left out", "the payload is text"],
 )
 def test_a_record(task, expected):
     assert compact(task.to_record()) == expected

@@ -32,7 +32,7 @@ ENTRY: dict[str, Any] = {
 MORE = {"title": "A bridge", "article_uid": "cc02fb5fb5814a26", "content_hash": "b" * 64}
 
 
-def told(kind: str, data: Any, /, **fields: str) -> dict[str, str]:
+def event_of(kind: str, data: Any, /, **fields: str) -> dict[str, str]:
     return {"type": kind, "id": f"{kind}:1", "data": json.dumps(data)} | fields
 
 
@@ -41,7 +41,7 @@ def hexed(text: str) -> bytes:
 
 
 def test_an_event_of_a_page_is_sent_unchanged() -> None:
-    sent = message_of(told("webpage_fetched", PAGE), TOPICS)
+    sent = message_of(event_of("webpage_fetched", PAGE), TOPICS)
     assert isinstance(sent, Message)
     assert (sent.topic, sent.key, sent.id) == ("webpage_log", hexed(URL), "webpage_fetched:1")
     assert json.loads(sent.value) == PAGE
@@ -49,7 +49,7 @@ def test_an_event_of_a_page_is_sent_unchanged() -> None:
 
 
 def test_an_entry_goes_with_the_fields_of_its_topic_alone() -> None:
-    sent = message_of(told("new_entry", ENTRY | MORE), TOPICS | {"new_entry": "fresh"})
+    sent = message_of(event_of("new_entry", ENTRY | MORE), TOPICS | {"new_entry": "fresh"})
     assert isinstance(sent, Message)
     assert (sent.topic, sent.key, sent.id) == ("fresh", hexed("https://news.test/b"), "new_entry:1")
     assert json.loads(sent.value) == ENTRY
@@ -57,34 +57,38 @@ def test_an_entry_goes_with_the_fields_of_its_topic_alone() -> None:
 
 
 def test_an_entry_without_a_link_has_a_key_of_its_own() -> None:
-    sent = message_of(told("new_entry", ENTRY | {"canonical_link": None}), TOPICS)
+    sent = message_of(event_of("new_entry", ENTRY | {"canonical_link": None}), TOPICS)
     assert isinstance(sent, Message)
     assert sent.key == hexed("0d63020a-ef80-4076-b20d-10c0346f7a6b:tag:news.test,2026:bridge")
 
 
 @pytest.mark.parametrize("kind", ["article_ready", "entry_updated", "", "of another program"])
 def test_of_other_events_kafka_gets_nothing(kind: str) -> None:
-    assert message_of(told(kind, {}), TOPICS) is None
+    assert message_of(event_of(kind, {}), TOPICS) is None
 
 
 @pytest.mark.parametrize(
     ("event", "reason", "detail"),
     [
         ({}, "gone", "deleted"),
-        (told("webpage_fetched", PAGE, id=""), "no_id", "id"),
-        (told("webpage_fetched", PAGE, data="{"), "bad_json", "line 1"),
-        (told("webpage_fetched", PAGE, data="[" * 100_000), "bad_json", ""),
+        (event_of("webpage_fetched", PAGE, id=""), "no_id", "id"),
+        (event_of("webpage_fetched", PAGE, data="{"), "bad_json", "line 1"),
+        (event_of("webpage_fetched", PAGE, data="[" * 100_000), "bad_json", ""),
         ({"type": "webpage_fetched", "id": "1"}, "bad_json", "line 1"),
-        (told("webpage_fetched", [PAGE]), "bad_fields", "data: "),
-        (told("webpage_fetched", PAGE | {"more": 1}), "bad_fields", "more: Extra"),
-        (told("webpage_fetched", PAGE | {"status_code": "200"}), "bad_fields", "status_code: "),
-        (told("webpage_fetched", PAGE | {"status_code": 0}), "bad_fields", "status_code: "),
-        (told("webpage_fetched", PAGE | {"content_hash": "x"}), "bad_fields", "content_hash: "),
-        (told("webpage_fetched", PAGE | {"fetched_at": "yesterday"}), "bad_fields", "fetched_at: "),
-        (told("webpage_fetched", PAGE | {"url": "http://a.test/\ud800"}), "bad_fields", ""),
-        (told("webpage_fetched", {**PAGE, "type": "new_entry"}), "bad_fields", "type: "),
-        (told("new_entry", {**ENTRY, "raw_refs": [{"fetch_id": "x", "file": "y"}]}), "bad_fields", "raw_refs.0.file: "),
-        (told("new_entry", {name: ENTRY[name] for name in ENTRY if name != "feed_id"}), "bad_fields", "feed_id: "),
+        (event_of("webpage_fetched", [PAGE]), "bad_fields", "data: "),
+        (event_of("webpage_fetched", PAGE | {"more": 1}), "bad_fields", "more: Extra"),
+        (event_of("webpage_fetched", PAGE | {"status_code": "200"}), "bad_fields", "status_code: "),
+        (event_of("webpage_fetched", PAGE | {"status_code": 0}), "bad_fields", "status_code: "),
+        (event_of("webpage_fetched", PAGE | {"content_hash": "x"}), "bad_fields", "content_hash: "),
+        (event_of("webpage_fetched", PAGE | {"fetched_at": "yesterday"}), "bad_fields", "fetched_at: "),
+        (event_of("webpage_fetched", PAGE | {"url": "http://a.test/\ud800"}), "bad_fields", ""),
+        (event_of("webpage_fetched", {**PAGE, "type": "new_entry"}), "bad_fields", "type: "),
+        (
+            event_of("new_entry", {**ENTRY, "raw_refs": [{"fetch_id": "x", "file": "y"}]}),
+            "bad_fields",
+            "raw_refs.0.file: ",
+        ),
+        (event_of("new_entry", {name: ENTRY[name] for name in ENTRY if name != "feed_id"}), "bad_fields", "feed_id: "),
     ],
 )
 def test_an_event_that_can_never_be_sent_has_a_reason(event: dict[str, str], reason: str, detail: str) -> None:

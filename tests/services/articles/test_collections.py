@@ -37,7 +37,7 @@ def shelves(reader: Reader) -> CollectionService:
     return reader.wired.collection_service
 
 
-def held(shelves: CollectionService, actor: str = "ada", name: str = "default") -> list[str]:
+def members_of(shelves: CollectionService, actor: str = "ada", name: str = "default") -> list[str]:
     return [each.media.requested_url for each in shelves.page(actor, name).members]
 
 
@@ -85,7 +85,7 @@ def test_a_collection_of_another_actor_is_not_found(reader: Reader, shelves: Col
     ):
         with pytest.raises(UnknownCollection):
             call()
-    assert held(shelves, name="own") == [url(1)]
+    assert members_of(shelves, name="own") == [url(1)]
 
 
 def test_a_page_shows_pending_and_read_members(reader: Reader, shelves: CollectionService) -> None:
@@ -166,7 +166,7 @@ def test_a_dropped_collection_releases_its_members(
         shelves.page("ada", "own")
     assert [redis_client.ttl(key("media", n)) == -1 for n in range(5)] == [True, False, False, False, False]
     shelves.make("ada", "own", START)
-    assert held(shelves, name="own") == []
+    assert members_of(shelves, name="own") == []
     with pytest.raises(Refusal, match="collection_is_default"):
         shelves.drop("ada", "default")
 

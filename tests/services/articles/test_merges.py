@@ -26,7 +26,7 @@ def lines(reader: Reader) -> list[dict[str, Any]]:
     return list(reader.wired.article_lines.read(START.date()))
 
 
-def told(client: redis.Redis) -> list[tuple[str, str]]:
+def events_of(client: redis.Redis) -> list[tuple[str, str]]:
     return [(fields["type"], fields["id"]) for _, fields in client.xrange("feedcrawl:events")]
 
 
@@ -53,7 +53,7 @@ def test_an_undone_merge_leaves_both_articles_unchanged(
                 assert wired.merges.undo(B, START)[1] == "restored"
             left.append((everything(redis_client), lines(reader)))
     assert left[0] == left[1]
-    kinds = [kind for kind, _ in told(redis_client)]
+    kinds = [kind for kind, _ in events_of(redis_client)]
     assert kinds == ["article_ready", "article_merged", "article_unmerged", "article_ready"]
 
 
@@ -125,7 +125,7 @@ def test_an_article_that_was_not_kept_is_fetched_again(reader: Reader, redis_cli
     assert (lease.id, lease.history.again, lease.task.category) == (url_uid(AMP), "operator", "y")
     assert url_uid(A) in reader.wired.media.prepare([lease], START).apart[url_uid(AMP)]
     assert reader.passed(reader.page(lease, TEXT)).merged_into is None
-    ids = [name for _, name in told(redis_client)]
+    ids = [name for _, name in events_of(redis_client)]
     assert ids[-2] == f"article_unmerged:{url_uid(AMP)}:{url_uid(A)}"
     assert json.loads(redis_client.xrevrange("feedcrawl:events", count=1)[0][1]["data"])["uid"] == url_uid(AMP)
 

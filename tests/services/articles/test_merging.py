@@ -22,7 +22,7 @@ def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
         yield Reader(wired)
 
 
-def told(client: redis.Redis, kind: str) -> list[dict[str, Any]]:
+def events_of(client: redis.Redis, kind: str) -> list[dict[str, Any]]:
     found = [fields for _, fields in client.xrange("feedcrawl:events")]
     return [json.loads(fields["data"]) for fields in found if fields["type"] == kind]
 
@@ -39,7 +39,7 @@ def test_the_first_article_is_the_target(reader: Reader, redis_client: redis.Red
     assert reader.wired.articles.sightings(url_uid(A)) == {B}
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(A)}
     assert redis_client.sismember("rss:canonical_attempted", url_uid(B))
-    (event,) = told(redis_client, "article_merged")
+    (event,) = events_of(redis_client, "article_merged")
     assert event == {
         "uid": url_uid(B),
         "winner": url_uid(A),
@@ -60,7 +60,7 @@ def test_reading_a_merged_page_again_changes_nothing(reader: Reader, redis_clien
     for _ in range(2):
         assert reader.read(B, TEXT, again="operator").merged_into == url_uid(A)
         assert reader.read(A, TEXT, again="operator").merged_into is None
-    assert {event["uid"] for event in told(redis_client, "article_merged")} == {url_uid(B)}
+    assert {event["uid"] for event in events_of(redis_client, "article_merged")} == {url_uid(B)}
     assert len(reader.wired.stories.merges(9)) == 1
 
 
@@ -117,7 +117,7 @@ def test_a_merged_page_with_another_story_becomes_an_article(reader: Reader, red
     reader.read(B, TEXT)
     assert reader.read(B, OTHER, again="edited").merged_into is None
     assert (status(redis_client, B), reader.wired.articles.target_of(url_uid(B))) == ("success", None)
-    assert [event["winner"] for event in told(redis_client, "article_unmerged")] == [url_uid(A)]
+    assert [event["winner"] for event in events_of(redis_client, "article_unmerged")] == [url_uid(A)]
     assert reader.wired.stories.merges(9) == []
 
 
@@ -181,13 +181,13 @@ def test_a_page_with_another_canonical_url_is_merged_into_its_article(
     ]
     mobile = reader.read("http://m.paper.test/1", TEXT, canonical_url=story, category="y")
     assert mobile.merged_into == url_uid(story)
-    assert {event["why"] for event in told(redis_client, "article_merged")} == {"canonical"}
+    assert {event["why"] for event in events_of(redis_client, "article_merged")} == {"canonical"}
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(story)}
 
 
 def test_a_redirect_is_an_event_and_cannot_be_undone(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read("http://short.test/x", TEXT, final_url=A)
-    (event,) = told(redis_client, "article_merged")
+    (event,) = events_of(redis_client, "article_merged")
     assert (event["uid"], event["winner"], event["why"]) == (url_uid("http://short.test/x"), url_uid(A), "redirect")
     assert reader.wired.stories.merges(9) == []
 
@@ -195,7 +195,7 @@ def test_a_redirect_is_an_event_and_cannot_be_undone(reader: Reader, redis_clien
 def test_a_copy_behind_a_redirect_is_merged_into_the_last_target(reader: Reader, redis_client: redis.Redis) -> None:
     reader.read(A, TEXT)
     reader.read("http://short.test/x", TEXT, final_url=B)
-    losers = {event["uid"]: event["winner"] for event in told(redis_client, "article_merged")}
+    losers = {event["uid"]: event["winner"] for event in events_of(redis_client, "article_merged")}
     assert losers == dict.fromkeys((url_uid("http://short.test/x"), url_uid(B)), url_uid(A))
 
 

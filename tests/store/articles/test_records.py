@@ -197,7 +197,7 @@ def test_links_of_a_category_live_after_the_last_addition(
 # --- the page cache ---
 
 
-def held(client: redis.Redis) -> tuple[int, int]:
+def cached_bytes(client: redis.Redis) -> tuple[int, int]:
     """Bytes that are kept, and bytes that the books say."""
     pages = [digest for digest in DIGESTS if client.exists(keys.webpage(digest))]
     sizes = client.hgetall(keys.PAGE_CACHE_SIZES)
@@ -211,7 +211,7 @@ def test_a_page_is_kept_for_its_time(articles: Articles, redis_client: redis.Red
     assert articles.cached_page(DIGESTS[0]) == "<p>é"
     assert articles.cached_page(DIGESTS[1]) == ""
     assert 0 < redis_client.ttl(keys.webpage(DIGESTS[0])) <= 60
-    assert held(redis_client) == (5, 5)
+    assert cached_bytes(redis_client) == (5, 5)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -222,7 +222,7 @@ def test_all_pages_together_stay_below_the_limit(
     redis_client.flushall()
     for digest, size in pages:
         articles.cache_page(digest, "x" * size, time.time())
-        kept, said = held(redis_client)
+        kept, said = cached_bytes(redis_client)
         assert kept == said <= 1000
 
 
@@ -240,7 +240,7 @@ def test_expired_pages_leave_the_index(articles: Articles, redis_client: redis.R
     redis_client.delete(keys.webpage(DIGESTS[0]))
     redis_client.zadd(keys.PAGE_CACHE_INDEX, {DIGESTS[0]: time.time() - 61})
     articles.cache_page(DIGESTS[1], "x" * 50, time.time())
-    assert held(redis_client) == (50, 50)
+    assert cached_bytes(redis_client) == (50, 50)
 
 
 @pytest.mark.parametrize("lives", [Lifetimes(page_sec=0), Lifetimes(pages_bytes=0), Lifetimes(pages_bytes=3)])

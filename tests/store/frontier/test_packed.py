@@ -45,7 +45,7 @@ def stored(*parts):
             ),
         ),
     ],
-    ids=["as a feed makes them", "a host that the URL does not have alone", "texts that could not be told apart"],
+    ids=["a record of a feed", "a host that is not exactly that of the URL", "texts that need escaping"],
 )
 def test_a_new_record(task, expected):
     assert "@".join(packed(task)) == expected

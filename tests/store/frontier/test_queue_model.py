@@ -429,10 +429,10 @@ class Workers(RuleBasedStateMachine):
         current = task is not None and task.lease is not None and task.lease.token == lease.token
         return self.workers[worker], lease, task if current else None
 
-    def some_held(self):
+    def some_leased(self):
         return bool(self.held[0] or self.held[1])
 
-    @precondition(some_held)
+    @precondition(some_leased)
     @rule(
         number=leases,
         status=st.sampled_from(["fetched", "dead", "pending"]),
@@ -447,7 +447,7 @@ class Workers(RuleBasedStateMachine):
         assert self.client.exists(key) == (task is not None)
         self.client.delete(key)
 
-    @precondition(some_held)
+    @precondition(some_leased)
     @rule(
         number=leases,
         delay=delays,
@@ -463,7 +463,7 @@ class Workers(RuleBasedStateMachine):
         )
         assert answer == (self.model.give_back(task, delay, counted, site_wide, host) if task else "lost")
 
-    @precondition(some_held)
+    @precondition(some_leased)
     @rule(number=leases, signal=signals)
     def release(self, number, signal):
         worker, lease, task = self.pick(number)
@@ -478,7 +478,7 @@ class Workers(RuleBasedStateMachine):
             expected = Released(*states, max(0, host.tat - self.model.now) / 1000, changes)
         assert worker.release(lease, signal) == expected
 
-    @precondition(some_held)
+    @precondition(some_leased)
     @rule(number=leases)
     def turn(self, number):
         worker, lease, task = self.pick(number)

@@ -34,7 +34,7 @@ def neighbour(data_dir):
             leave(process)
 
 
-def said(process):
+def pid_of(process):
     return int(process.stdout.readline())
 
 
@@ -129,7 +129,7 @@ def test_a_relative_path_is_the_same_directory(tmp_path, monkeypatch):
 
 def test_processes_share_a_server_and_the_last_stops_it(tmp_path):
     with neighbour(tmp_path) as first:
-        pid = said(first)
+        pid = pid_of(first)
         with start(tmp_path) as connection:
             assert server_pid(connection) == pid
             leave(first)
@@ -139,7 +139,7 @@ def test_processes_share_a_server_and_the_last_stops_it(tmp_path):
 
 def test_processes_that_start_at_once_find_the_same_server(tmp_path):
     with neighbour(tmp_path) as one, neighbour(tmp_path) as two, start(tmp_path) as connection:
-        assert {said(one), said(two)} == {server_pid(connection)}
+        assert {pid_of(one), pid_of(two)} == {server_pid(connection)}
 
 
 def test_threads_that_start_at_once_find_the_same_server(tmp_path):
@@ -162,7 +162,7 @@ def test_threads_that_start_at_once_find_the_same_server(tmp_path):
 
 def test_an_orphan_is_taken_over_and_stopped(tmp_path):
     with neighbour(tmp_path) as first:
-        pid = said(first)
+        pid = pid_of(first)
         first.kill()
     assert not gone(pid, within_sec=0.2)
     with start(tmp_path) as connection:
@@ -183,7 +183,7 @@ def test_a_killed_server_is_back_with_its_data_at_the_next_command(tmp_path):
 
 def test_all_processes_recover_on_the_same_server(tmp_path):
     with neighbour(tmp_path) as other, start(tmp_path) as connection:
-        os.kill(said(other), signal.SIGKILL)
+        os.kill(pid_of(other), signal.SIGKILL)
         assert connection._server.ensure()
         pid = server_pid(connection)
         leave(other)
@@ -201,7 +201,7 @@ def test_a_killed_server_does_not_keep_the_last_from_leaving(tmp_path):
 def test_a_second_server_cannot_start_even_when_the_socket_was_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(embedded, "_SILENCE_SEC", 0.5)
     with neighbour(tmp_path) as other:
-        pid = said(other)
+        pid = pid_of(other)
         (tmp_path / "redis" / embedded.SOCKET).unlink()
         with pytest.raises(ServerRefused, match="did not answer") as refused:
             start(tmp_path)
@@ -212,7 +212,7 @@ def test_a_second_server_cannot_start_even_when_the_socket_was_removed(tmp_path,
 def test_a_hung_server_is_refused_and_not_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr(embedded, "_SILENCE_SEC", 1.2)
     with neighbour(tmp_path) as other:
-        pid = said(other)
+        pid = pid_of(other)
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises(ServerRefused, match="silent"):
             start(tmp_path)
@@ -225,7 +225,7 @@ def test_a_hung_server_is_refused_and_not_replaced(tmp_path, monkeypatch):
 def test_a_deep_directory_is_reached_by_a_short_path(tmp_path, depth):
     deep = tmp_path.joinpath(*["d" * 60] * depth)
     with neighbour(deep) as other:
-        pid = said(other)
+        pid = pid_of(other)
         with start(deep) as connection:
             assert server_pid(connection) == pid
             path = connection.client.connection_pool.connection_kwargs["server"].socket_path
@@ -377,5 +377,5 @@ def test_when_writes_are_on_the_disk_is_the_operators_choice(tmp_path):
         assert gone(pid)
         assert policy(connection) == "always"
         with neighbour(tmp_path) as process:  # with the default
-            said(process)
+            pid_of(process)
             assert policy(connection) == "everysec"

@@ -43,13 +43,13 @@ def tree(html):
     ],
 )  # fmt: skip
 def test_an_element_that_a_library_drops_returns_to_its_place(body, prose, restored):
-    def told(html):
+    def with_sentences(html):
         return html.replace(">1<", f">{ONE}<").replace(">2<", f">{TWO}<")
 
-    changed = tree(told(body))
-    restore(changed, tree(told(prose)))
+    changed = tree(with_sentences(body))
+    restore(changed, tree(with_sentences(prose)))
     html = etree.tostring(changed, encoding="unicode", method="html")
-    assert re.sub(r'(?<=src=)"(\w)"', r"\1", html) == f"<div>{told(restored)}</div>"
+    assert re.sub(r'(?<=src=)"(\w)"', r"\1", html) == f"<div>{with_sentences(restored)}</div>"
 
 
 def test_a_long_line_of_another_text_ends_the_restoration():
