@@ -11,10 +11,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain.entries.reading import read_feed
 from feedcrawl.domain.extraction.reading import read_article
 from feedcrawl.parsing import Done, ParserPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ITEM = (
     "<item><title>Number {0}</title><link>http://site.test/{0}</link><guid>id-{0}</guid>"
@@ -33,7 +37,7 @@ def page(paragraphs: int) -> bytes:
     return f"<html><head><title>News</title></head><body><article><h1>News</h1>{body}</article></body></html>".encode()
 
 
-DOCUMENTS = {
+DOCUMENTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = {
     "none: len() of 1 KB": (len, (b"x" * 1000,), {}),
     "feed of 30 entries": (read_feed, (feed(30, 3),), {"url": "http://s.test/f", "content_type": None, "feed_id": "f"}),
     "feed of 2 000 entries": (

@@ -43,6 +43,9 @@ from feedcrawl.wiring import Wiring
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from feedcrawl.domain.articles.fields import ArticleFields
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
 
 from documents import paragraphs
@@ -77,12 +80,11 @@ class Stock:
     def _subscribe(self, numbers: range, now: datetime) -> None:
         wired = self._wired
         polls = PollRecord(etag='"1"', body_bytes=20_000, shown=20, type="rss", title="News", last_status=200)
-        line = {"poll_id": "", "at": rfc3339(now), "status": 304, "result": "not_modified"}
         for number in numbers:
             url = f"https://www.site-{number // 2}.example/feeds/number-{number}.xml"
             said = Subscription(str(uuid.uuid4()), url, (CATEGORIES[number % 8],), added_at=rfc3339(now))
             wired.registry.add(said, url)
-            commands = wired.registry.commit(said.id, polls, line | {"poll_id": f"{said.id}@{rfc3339(now)}"})
+            commands = wired.registry.commit(said.id, polls, self._line(said, now))
             with wired.client.pipeline(transaction=False) as pipe:
                 for command in commands:
                     pipe.execute_command(*command)
@@ -99,25 +101,39 @@ class Stock:
                 wired.articles.write(pipe, record["uid"], articles.hash_fields(record))
                 wired.articles.index(pipe, record["uid"], record["categories"], record["fetched_ts"])
                 media = started(new_media(record["uid"], record["url"], rfc3339(at)), rfc3339(at))
-                values = {name: record[name] for name in ("canonical_url", "content_hash")}
+                values = {"canonical_url": record["canonical_url"], "content_hash": record["content_hash"]}
                 wired.media_records.write(pipe, succeeded(media, rfc3339(at), **values))
                 if number % 100 == 0:
                     wired.media_records.hold(pipe, media)
                     wired.media_records.keep(pipe, succeeded(media, rfc3339(at), **values), record)
                     wired.collections.attach(pipe, [f"{ACTOR}/default"], media.media_id, at.timestamp())
                 wired.events.add(pipe, articles.article_events(record, updated=False))
-                records.append({"type": "article", **record})
+                records.append(record)
             pipe.execute()
         wired.article_lines.append(now.date(), *records)
 
-    def _record(self, number: int, at: datetime) -> dict[str, Any]:
+    @staticmethod
+    def _line(said: Subscription, now: datetime) -> JournalLineRecord:
+        at = rfc3339(now)
+        return {
+            "poll_id": f"{said.id}@{at}",
+            "at": at,
+            "http_status": 304,
+            "result": "not_modified",
+            "interval_after_sec": 3600.0,
+            "reason": "min-interval",
+            "next_at": at,
+        }
+
+    def _record(self, number: int, at: datetime) -> ArticleFields:
         url = f"https://www.site-{number % 5000}.example/article/{number}"
         blocks = paragraphs(f"a {number % 997}", count=3)
         category = CATEGORIES[number % 8]
         text = "\n".join(blocks)
         return {
-            "uid": url_uid(url), "url": url, "canonical_url": url, "final_url": url, "category": category,
-            "categories": [category], "fetched_ts": round(at.timestamp(), 3), "fetched_at": rfc3339(at),
+            "type": "article", "uid": url_uid(url), "url": url, "canonical_url": url, "final_url": url,
+            "category": category, "categories": [category], "fetched_ts": round(at.timestamp(), 3),
+            "fetched_at": rfc3339(at),
             "status": "success", "http_status": 200, "feed_id": self.feeds[number % len(self.feeds)],
             "entry_uid": f"id-{number}", "fetch_id": str(uuid.UUID(int=number)), "title": f"Story {number}",
             "clean_text": text, "text_len": len(text), "raw_len": 3 * len(text), "abstract": blocks[0], "image": None,
@@ -298,7 +314,7 @@ def main() -> int:
         with contextlib.closing(stock_wired) as wired:
             stock = Stock(wired, random.Random(7))
             stock.fill(options.feeds, options.articles)
-            memory = int(wired.client.info("memory")["used_memory"]) >> 20
+            memory = int(str(wired.client.info("memory")["used_memory"])) >> 20
             print(f"{options.feeds} feeds and {options.articles} articles stored ({memory} MiB) ", end="")
             print(f"in {time.monotonic() - begun:.0f} s; {options.rate:g} requests a second\n", flush=True)
             return 0 if measure(stock, options, clean_environment() | own, Path(name)) else 1

@@ -61,6 +61,10 @@ class Site:
     asked: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def forget(self) -> None:
+        """The next request for a page counts as the first."""
+        self.first, self.asked = None, 0
+
     def answer(self, path: str, base: str) -> tuple[int, str, bytes]:
         """Status, type and body of a path."""
         kind, _, number = path.strip("/").partition("/")
@@ -132,7 +136,7 @@ def serve(site: Site) -> ThreadingHTTPServer:
         wbufsize = -1  # head and body in one packet
 
         def do_GET(self) -> None:
-            status, kind, body = site.answer(self.path, f"http://127.0.0.1:{self.server.server_address[1]}")
+            status, kind, body = site.answer(self.path, f"http://127.0.0.1:{self.connection.getsockname()[1]}")
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
@@ -193,11 +197,16 @@ def timed(
     command: Sequence[str], own: Mapping[str, str], site: Site, directory: Path, watch_sec: float = 0
 ) -> tuple[float, float]:
     """Seconds from the first page to the end of a process, and processor seconds of it and its descendants."""
-    site.first, site.asked = None, 0
+    site.forget()
     log, used, told = directory / "log", dict[int, float](), time.perf_counter()
     with log.open("w", encoding="utf-8") as out:
         process = subprocess.Popen(
-            command, env=clean_environment() | own, cwd=REPOSITORY, stdout=out, stderr=out, stdin=subprocess.DEVNULL
+            command,
+            env=clean_environment() | dict(own),
+            cwd=REPOSITORY,
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
         )
         while process.poll() is None:
             time.sleep(LOOK_SEC)

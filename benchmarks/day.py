@@ -108,7 +108,7 @@ def publisher(chance: random.Random, end: float) -> Publisher:
     """One feed's life so far and to come."""
     per_day = min(chance.lognormvariate(1.1, 1.5), 400.0)
     zone, timed = chance.randrange(24), per_day < 50 and chance.random() < 0.1
-    times, at, peak = [], START - HISTORY, 2.4 * per_day / DAY
+    times, at, peak = list[float](), float(START - HISTORY), 2.4 * per_day / DAY
 
     def rate(at: float) -> float:
         working = (at // HOUR + zone) % 24 < 9 and (at // DAY + 3) % 7 < 5

@@ -25,7 +25,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.request import urlopen
 
 import redis
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
+    from feedcrawl.store.redis.client import Client
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
 
@@ -74,7 +75,7 @@ PAGES = {
 }
 
 
-def fill(client: redis.Redis, size: int) -> None:
+def fill(client: Client, size: int) -> None:
     """Stores so many feeds as their first polls leave them, one in `FAILING` after three failures."""
     registry, frontier = Registry(client), Shard(client, FrontierPolicy())
     good = _polled()
@@ -133,7 +134,16 @@ def _stored(registry: Registry, each: Subscription, polls: PollRecord) -> Iterat
 
 def _line(each: Subscription, polls: PollRecord) -> JournalLineRecord:
     at, result = dates.rfc3339(NOW), polls.last_result or ""
-    return {"poll_id": f"{each.id}@{at}", "at": at, "result": result, "http_status": polls.last_status or 200}
+    line: JournalLineRecord = {
+        "poll_id": f"{each.id}@{at}",
+        "at": at,
+        "http_status": polls.last_status or 200,
+        "result": result,
+        "interval_after_sec": polls.interval_sec or 0.0,
+        "reason": polls.reason or "",
+        "next_at": polls.next_at or at,
+    }
+    return line
 
 
 def command(words: tuple[str, ...], env: dict[str, str]) -> tuple[float, float]:
@@ -211,11 +221,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fc-fleet-") as name, running_redis(*aof) as url:
         folder, began = Path(name), time.monotonic()
         with redis.Redis.from_url(url, decode_responses=True) as client:
-            fill(client, options.feeds)
-            memory = int(client.info("memory")["used_memory"]) / options.feeds  # type: ignore[index]  # not a coroutine
+            fill(cast("Client", client), options.feeds)
+            memory = int(client.info("memory")["used_memory"]) / options.feeds
             if options.no_aof:
                 client.config_set("appendonly", "yes")
-                until(lambda: not client.info("persistence")["aof_rewrite_in_progress"], "the append-only file")  # type: ignore[index]
+                until(lambda: not client.info("persistence")["aof_rewrite_in_progress"], "the append-only file")
         print(f"{options.feeds} feeds of {memory:.0f} bytes stored in {time.monotonic() - began:.0f} s\n")
         env = clean_environment() | {"REDIS_URL": url, "FEEDCRAWL_DATA_DIR": f"{name}/data"}
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # users have compiled modules

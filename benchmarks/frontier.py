@@ -27,7 +27,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import redis
 
@@ -42,9 +42,11 @@ from feedcrawl.store.redis import keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.store.redis.client import Client
 
-    Client = redis.Redis | redis.RedisCluster
+    Server = redis.Redis | redis.RedisCluster
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "site"))
 
@@ -78,7 +80,7 @@ def tasks(start: int, stop: int, hosts: int) -> list[Task]:
 
 def _task(number: int, host: str) -> Task:
     url = f"https://{host}/2026/11/27/what-happened-to-number-{number}.html"
-    provenance = {"title": f"What happened to number {number}", "published": "2026-11-27T08:15:00Z"}
+    provenance: Payload = {"title": f"What happened to number {number}", "published": "2026-11-27T08:15:00Z"}
     uid = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:16]
     source = f"source-{number % 97}"
     return Task(uid, "article", url, host, 1 + number % 7, "feed", "feed:0f3a5b7c", 1, source, "news", provenance)
@@ -87,12 +89,13 @@ def _task(number: int, host: str) -> Task:
 class Bench:
     """A frontier of some size, and the phases that are measured on it."""
 
-    def __init__(self, client: Client, size: int, hosts: int, shards: int) -> None:
+    def __init__(self, client: Server, size: int, hosts: int, shards: int) -> None:
         self._client = client
         self._nodes = nodes_of(client)
         self._size = size
         self._hosts = hosts
-        self._frontier = Shard(client, POLICY) if shards == 1 else Shards(client, POLICY, shards=shards)
+        ours = cast("Client", client)
+        self._frontier = Shard(ours, POLICY) if shards == 1 else Shards(ours, POLICY, shards=shards)
         for node in self._nodes:
             node.config_set("slowlog-log-slower-than", 500)
             node.config_set("slowlog-max-len", 100_000)
@@ -123,7 +126,7 @@ class Bench:
         cpu = max(after - own for after, own in zip(self._cpu(), before, strict=True))
         slow, p999 = [0], [0.0]
         for node in self._nodes:
-            found = node.execute_command("LATENCY", "HISTOGRAM", "evalsha")
+            found = cast("Client", node).execute_command("LATENCY", "HISTOGRAM", "evalsha")
             p999 += [_quantile(found, 0.999)] if found else []
             slow += [entry["duration"] for entry in node.slowlog_get(-1) if b"EVALSHA" in _bytes(entry["command"])]
         commands = sum(map(_commands, self._nodes)) / handled
@@ -219,11 +222,11 @@ class Bench:
         return self.measured(steps())
 
 
-def nodes_of(client: Client) -> list[redis.Redis]:
+def nodes_of(client: Server) -> list[redis.Redis]:
     """Every server that holds keys."""
     if not isinstance(client, redis.RedisCluster):
         return [client]
-    return [client.get_redis_connection(node) for node in client.get_primaries()]
+    return [client.get_redis_connection(node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
 
 
 def _commands(node: redis.Redis) -> int:
@@ -269,7 +272,7 @@ def report(size: int, options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def store(options: argparse.Namespace) -> Iterator[Client]:
+def store(options: argparse.Namespace) -> Iterator[Server]:
     """One server, or a cluster of three nodes."""
     if options.cluster:
         with running_cluster() as cluster, redis.RedisCluster.from_url(cluster.url, decode_responses=True) as client:

@@ -21,6 +21,7 @@ import traceback
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +99,13 @@ class Target:
 def _packed(body: bytes, chance: random.Random) -> Any:
     """A body under content codings, damaged at times."""
     coding = chance.choice(["gzip", "deflate", "br", "zstd"])
-    packed = {"gzip": gzip.compress, "deflate": zlib.compress}.get(coding, lambda raw: brotli.compress(raw, quality=1))(
-        body
-    )
+    packers: dict[str, Callable[[bytes], bytes]] = {
+        "gzip": gzip.compress,
+        "deflate": zlib.compress,
+        "br": partial(brotli.compress, quality=1),
+        "zstd": partial(brotli.compress, quality=1),  # a wrong declaration
+    }
+    packed = packers[coding](body)
     damaged = bytearray(packed * chance.choice([1, 1, 50]))
     for _ in range(chance.choice([0, 0, 3])):
         damaged[chance.randrange(len(damaged))] = chance.randrange(256)

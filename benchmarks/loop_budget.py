@@ -111,7 +111,7 @@ def serve(world: World, where: str, answer: Answer) -> str:
 
 def measured(where: str, answer: Answer) -> tuple[float, float, float]:
     """`stall`, `own` and `term` in seconds."""
-    seen = []
+    seen: list[float] = []
     for ends in (False, True):
         with tempfile.TemporaryDirectory() as folder, world_in(Path(folder)) as world:
             url = serve(world, where, answer)

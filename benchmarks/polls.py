@@ -167,7 +167,7 @@ class Watch:
         if not self._with_server:
             return 0.0
         used = wiring.of(self._crawler).client.info("cpu")
-        return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
+        return float(str(used["used_cpu_user"])) + float(str(used["used_cpu_sys"]))
 
 
 def crawl(kind: str, directory: Path) -> Seen:

@@ -91,7 +91,8 @@ class OnFrontier(scrapy.Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         """No requests."""
-        for request in ():
+        no_requests: tuple[Request, ...] = ()
+        for request in no_requests:
             yield request
 
     def request_for(self, lease: Lease) -> Request:

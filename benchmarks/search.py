@@ -108,7 +108,7 @@ class Plain:
     def search(self, text: str, filters: Filters) -> int:
         """The number of matches shown."""
         wanted = expression(read(text)).replace("{title text people}", "{title text}")
-        limits, values = "", [wanted]
+        limits, values = "", list[str | float]([wanted])
         if filters.category:
             limits, values = " AND categories = ?", [*values, filters.category]
         if filters.since:

@@ -17,8 +17,14 @@ import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-BARE = ("version",)
-COMMANDS = (("feeds",), ("why", "https://a.test/feed"), ("list",), ("opml",), ("dlq", "list"))
+BARE: tuple[str, ...] = ("version",)
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("feeds",),
+    ("why", "https://a.test/feed"),
+    ("list",),
+    ("opml",),
+    ("dlq", "list"),
+)
 
 
 def processor_time(words: tuple[str, ...], folder: Path, env: dict[str, str]) -> float:

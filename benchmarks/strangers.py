@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
@@ -201,9 +202,14 @@ def main() -> int:
             port = options.port + number
             command = ("-m", "scrapy", "api", "-s", f"FEEDCRAWL_API_PORT={port}")
             with running(*command, env=env, log=Path(name) / "api.log") as process:
-                until(lambda port=port: urlopen(f"http://127.0.0.1:{port}/readyz").status == 200, "the API")
+                until(partial(is_ready, port), "the API")
                 print(f"| {title} | {asyncio.run(under(attack, port, process))}", flush=True)
     return 0
+
+
+def is_ready(port: int) -> bool:
+    with urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
+        return bool(answer.status == 200)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import argparse
 import random
 import uuid
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from frontier import HEAD, POLICY, Bench, row, store
 
@@ -34,10 +34,10 @@ from feedcrawl.store.subscriptions.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import redis
-
     from feedcrawl.domain.frontier.tasks import Lease
+    from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.domain.subscriptions.records import Feed
+    from feedcrawl.store.redis.client import Client
 
 BATCH = 16
 CHUNK = 1600
@@ -64,7 +64,7 @@ def poll_of(lease: Lease, feed: Feed) -> FeedPoll:
 class Feeds:
     """A registry and a frontier with so many feeds, `due` of them due."""
 
-    def __init__(self, client: redis.Redis, size: int, due: int) -> None:
+    def __init__(self, client: Client, size: int, due: int) -> None:
         self._client, self._size, self._due = client, size, due
         self.line = 0
         self._frontier, self._registry = Shard(client, POLICY), Registry(client)
@@ -99,9 +99,21 @@ class Feeds:
             title=f"News of {hostname(said.url)}",
             last_status=200,
         )
-        shard = keys.shard()
-        listed = [["SADD", f"{shard}feeds", said.id], ["HSET", f"{shard}feed_by_url", said.url, said.id]]
-        return [*listed, *self._registry.moved(dump(said), said.id), *self._registry.commit(said.id, polls, {"at": ""})]
+        shard, at = keys.shard(), dates.rfc3339(NOW)
+        line: JournalLineRecord = {
+            "poll_id": f"{said.id}@{at}",
+            "at": at,
+            "result": "fetched",
+            "interval_after_sec": 3600.0,
+            "reason": "min-interval",
+            "next_at": at,
+        }
+        return [
+            ["SADD", f"{shard}feeds", said.id],
+            ["HSET", f"{shard}feed_by_url", said.url, said.id],
+            *self._registry.moved(dump(said), said.id),
+            *self._registry.commit(said.id, polls, line),
+        ]
 
     def polls(self, count: int) -> Iterator[int]:
         """Steps of `Bench.measured`: takes and loads (half of the work), nothing while it is decided, ends."""
@@ -127,7 +139,7 @@ def report(size: int, options: argparse.Namespace) -> None:
     """The rows of one size."""
     with store(options) as client:
         bench = Bench(client, size, size // 2, 1)
-        feeds, empty = Feeds(client, size, min(options.polls + BATCH, size)), bench.memory()
+        feeds, empty = Feeds(cast("Client", client), size, min(options.polls + BATCH, size)), bench.memory()
         feeds.subscribe()
         each = (bench.memory() - empty) / size
         count = min(options.polls, size)

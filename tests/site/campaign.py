@@ -12,9 +12,10 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import redis
@@ -22,7 +23,7 @@ from documents import rss
 from faults import STEPS
 from origin import document
 from scrapy_process import Process
-from world import World, entry, events, good_page
+from world import World, entry, events, good_page, keys_like
 
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.services.subscriptions.registering import poll_task
@@ -75,7 +76,7 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
         frontier = Shard(client, FrontierPolicy())
         tasks = {uid: frontier.find(uid) for uid in uids}
         leases = frontier.counts()["leased"]
-        hashes = {key.rpartition(":")[2] for key in client.scan_iter("rss:article_canonical:*", count=1000)}
+        hashes = {key.rpartition(":")[2] for key in keys_like(client, "rss:article_canonical:*")}
         good = {uid for uid in hashes if client.hget(f"rss:article_canonical:{uid}", "status") == "success"}
         listed = client.smembers(f"rss:articles_by_category:{category}")
         ready = Counter((event["uid"], event["event"]) for event in events(client, "article_ready"))
@@ -86,7 +87,14 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
     ended = {uid for uid, each in tasks.items() if each is not None and each[1].status == "fetched"}
     several = sum(each is not None and each[1].fetch_count > 1 for each in tasks.values())
     kept = ended & good & listed & {uid for uid, _ in lines} & {uid for uid, _ in ready}
-    places = {"lines": set(lines), "good": good, "listed": listed, "entries": entries, "ready": ready, "new": new}
+    places: dict[str, Collection[str | tuple[str, str]]] = {
+        "lines": set(lines),
+        "good": good,
+        "listed": listed,
+        "entries": entries,
+        "ready": ready,
+        "new": new,
+    }
     more = [len(versions) - len(uids) for versions in places.values()]
     return Account(
         articles=len(uids),
@@ -134,7 +142,7 @@ class Campaign:
         self.sites += 1
         site = self.world.origin.site(f"{name}-{self.sites}.test")
         names = [f"{name}-{self.sites}-{page}" for page in range(self.pages)]
-        slow = {"wait_sec": 0.02, "piece_bytes": 1500, "drip_sec": 0.002}
+        slow: dict[str, Any] = {"wait_sec": 0.02, "piece_bytes": 1500, "drip_sec": 0.002}
         self.urls += [site.serve(f"/{each}", good_page(each, **slow)) for each in names]
         entries = [entry(site, each) for each in names]
         self.feeds.append(site.url("/feed"))

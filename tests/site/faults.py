@@ -56,7 +56,7 @@ class Fault:
         return task.kind == {"poll": "feed"}.get(self.kind, self.kind) and task.host == self.host
 
     def is_item(self, item: Any) -> bool:
-        return item.type == self.kind and item.lease.task.host == self.host
+        return bool(item.type == self.kind and item.lease.task.host == self.host)
 
     def is_request(self, host: str, path: str) -> bool:
         return (
@@ -120,7 +120,7 @@ class Fault:
                 return await whole(pool, pickled((signal.raise_signal, (self.number,), {})), wall_sec)
             return await whole(pool, task, wall_sec)
 
-        ParserPool._ask = ask  # type: ignore[method-assign]
+        ParserPool._ask = ask  # type: ignore[assignment, method-assign]
 
     def parsed(self) -> None:
         """Before what is new is told from what is known, and an article is claimed."""
@@ -148,7 +148,7 @@ class Fault:
                 self.strike()
             return whole(leases, each)
 
-        Leases.enqueue_each = enqueue_each  # type: ignore[method-assign]
+        Leases.enqueue_each = enqueue_each  # type: ignore[assignment, method-assign]
 
     def queued(self) -> None:
         """All tasks are in the frontier; of an article nothing has been sent yet. No event was."""
@@ -169,7 +169,7 @@ class Fault:
             whole(pipeline, writes)
 
         before(PublishPipeline, "process_item", lambda _, item: self._pass(here=self.is_item(item)))
-        PublishPipeline._send = send  # type: ignore[method-assign]
+        PublishPipeline._send = send  # type: ignore[assignment, method-assign]
 
     def published(self) -> None:
         """All is told; validators, schedule and the end are not committed."""
@@ -219,11 +219,12 @@ class Fault:
 
         def write_whole(fd: int, data: bytes, *, end: int) -> None:
             if not self.passed or self.struck:
-                return whole(fd, data, end=end)
+                whole(fd, data, end=end)
+                return
             half = len(data) // 2
             whole(fd, data[:half], end=end)
             self.strike()
-            return whole(fd, data[half:], end=end + half)
+            whole(fd, data[half:], end=end + half)
 
         module.write_whole = write_whole
 
@@ -270,12 +271,12 @@ def after(owner: Any, name: str, call: Callable[..., None]) -> None:
 
 ASKED = ("connected", "mid_header", "mid_body", "half_record")
 WIRE = ("claimed", *ASKED, "read", "parent_parsing", "child_parsing")
+LAST = ("half_published", "published", "committed", "told")
 STEPS = {
-    "poll": (*WIRE, "parsed", "half_line", "on_disk", "half_queued", "queued", "half_published", "published"),
-    "article": (*WIRE, "parsed", "deduped", "half_line", "on_disk", "queued", "half_published", "published"),
+    "poll": (*WIRE, "parsed", "half_line", "on_disk", "half_queued", "queued", *LAST),
+    "article": (*WIRE, "parsed", "deduped", "half_line", "on_disk", "queued", *LAST),
 }
-"""Steps at which something is there that was not before, by kind of task; the last two are the same for both."""
-STEPS = {kind: (*steps, "committed", "told") for kind, steps in STEPS.items()}
+"""Steps at which something is there that was not before, by kind of task."""
 DELIVERY = tuple(step for step in STEPS["poll"] if step not in ASKED)
 """Those of the task of a feed that reads what its hub has pushed."""
 RENEWAL = ("claimed", "connected", "mid_header", "told")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import redis
 from documents import FIRST_DAY, Item, page, paragraphs, prose, rss
@@ -24,6 +24,9 @@ from scrapy_process import Process, Run, clean_environment, run_scrapy
 from feedcrawl import settings as project
 from feedcrawl.domain.urls import url_uid
 from feedcrawl.wiring import Wiring
+
+if TYPE_CHECKING:
+    from feedcrawl.store.redis.client import Client
 
 DELAY_SEC = 0.05
 START_SEC = 5.0
@@ -101,7 +104,7 @@ class World:
     def exit_of(self, worker: Process, starts: int = 8) -> int:
         """The exit status of a worker that ends, within as long as so many starts of a worker take here."""
         self.until(lambda: worker.poll() is not None, starts=starts)
-        return int(worker.returncode)
+        return worker.wait()
 
     def leases_expire(self) -> None:
         """Waits until no lease holds: another run then takes what killed or sleeping workers had in hand."""
@@ -178,16 +181,15 @@ def world_in(folder: Path, *, embedded: bool = False, url: str | None = None, **
         yield world
 
 
-def events(client: redis.Redis, kind: str) -> list[dict[str, Any]]:
+def events(client: Client, kind: str) -> list[dict[str, Any]]:
     """The data of the events of a type, in order, with the event's id as `event`."""
     found = [entry for _, entry in client.xrange("feedcrawl:events")]
     return [{"event": entry["id"], **json.loads(entry["data"])} for entry in found if entry["type"] == kind]
 
 
-def article(client: redis.Redis, url: str) -> dict[str, str]:
+def article(client: Client, url: str) -> dict[str, str]:
     """The HASH of the article with this canonical URL."""
-    found: dict[str, str] = client.hgetall(f"rss:article_canonical:{url_uid(url)}")
-    return found
+    return client.hgetall(f"rss:article_canonical:{url_uid(url)}")
 
 
 def good_page(name: str, **how: Any) -> Answer:
@@ -212,8 +214,13 @@ def feed(entries: Sequence[Item], version: int = 1, **how: Any) -> Answer:
     return document(rss(entries), content_type="application/rss+xml", **how)
 
 
-def _leased(client: redis.Redis) -> int:
+def keys_like(client: Client, pattern: str) -> Iterator[str]:
+    """The server's keys that match a pattern."""
+    return cast("redis.Redis", client).scan_iter(match=pattern, count=1000)
+
+
+def _leased(client: Client) -> int:
     """The leases that have not expired by the server's clock."""
     seconds, micros = client.time()
     now_ms = 1000 * seconds + micros / 1000
-    return sum(client.zcount(key, f"({now_ms}", "+inf") for key in client.scan_iter(match="fc:*:leases", count=100))
+    return sum(client.zcount(key, f"({now_ms}", "+inf") for key in keys_like(client, "fc:*:leases"))

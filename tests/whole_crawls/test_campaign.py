@@ -1,6 +1,6 @@
 """Kills at every step and at any moment: work is repeated, and none is lost and none stored twice.
 
-FEEDCRAWL_TEST_KILLS is how often a worker is killed at random (default 2); `benchmarks/campaign.py` does it for hours.
+FEEDCRAWL_TEST_KILLS is how often a worker is killed at random (default 2); `benchmarks/kills.py` does it for hours.
 """
 
 import os

@@ -12,7 +12,7 @@ import sys
 import zlib
 from typing import TYPE_CHECKING, Final
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 
 from feedcrawl.domain.errors import Refusal
 

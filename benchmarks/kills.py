@@ -1,6 +1,6 @@
 """Kills of all kinds under a crawl, and what it has kept: lost and stored twice must both be 0.
 
-    python benchmarks/campaign.py [--kills 200] [--articles 20000] [--seed 4]
+    python benchmarks/kills.py [--kills 200] [--articles 20000] [--seed 4]
 
 Each round subscribes a site of its own on a local origin and makes one fault: a worker killed (SIGKILL) at a step of
 the way of a poll or an article, or at any moment; two workers one after the other; the server under a worker; a worker
