@@ -24,7 +24,7 @@ def overdue_by_hours(registry: Registry, frontier: Shard, client: redis.Redis, c
         client.set(f"fc:{{0}}:polls:{feed_id}", dump(record))
 
 
-def test_one_worker_of_the_fleet_spreads_overdue_feeds_in_pages(
+def test_overdue_feeds_are_spread_in_pages_and_once_in_ten_minutes(
     redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catch_up, "SAMPLE", 10)
