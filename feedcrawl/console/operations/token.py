@@ -48,7 +48,7 @@ def _create(wired: Stores, actor: str, scope: str, *, as_json: bool) -> int:
         sys.stdout.write(f"{text}\n")
         say(
             "token",
-            f"{token.id} of {token.actor}, scope {token.scope}: it is shown this once, and only its sha256 kept",
+            f"{token.id} of {token.actor}, scope {token.scope}: shown only now; only its sha256 is stored",
         )
     return DONE
 

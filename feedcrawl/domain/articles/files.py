@@ -1,4 +1,4 @@
-"""Media files of entries and articles: the wanted files, their content, and their state in records."""
+"""Media files of entries and articles: the files that are fetched, their content, and their state in records."""
 
 from __future__ import annotations
 

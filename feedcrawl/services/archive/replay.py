@@ -322,7 +322,7 @@ def entry_content(entries: Sequence[EntryRecord], before: ArticleFields | None, 
 
 
 def _newest(complete: Iterator[RawRef], conditions: CaptureFilter) -> list[RawRef]:
-    """The newest of the complete captures of each article, if `wanted` includes it; oldest first."""
+    """The newest of the complete captures of each article, if it meets the conditions; oldest first."""
     newest: dict[str | None, RawRef] = {}
     for ref in complete:
         other = newest.get(ref.uid)

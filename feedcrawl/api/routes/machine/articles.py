@@ -125,7 +125,7 @@ def get_article(uid: Uid, request: Request, wired: Wired) -> Response:
 def _publisher(
     form: Form, request: Request, wired: Wired, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Callable[[ArticleFilter, tuple[str, str]], Response]:
-    """Renders a page of the wanted articles as a feed with this name and query, without the articles that their
+    """Renders a page of the selected articles as a feed with this name and query, without the articles that their
     publishers have withdrawn.
     """
 
