@@ -43,15 +43,15 @@ def test_scrapys_own_names_win_where_they_are_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"FEEDCRAWL_LEASE_SEC": "soon"}, "FEEDCRAWL_LEASE_SEC"),
         ({"FEEDCRAWL_LEASE": "60"}, "FEEDCRAWL_LEASE is no setting; the nearest is FEEDCRAWL_LEASE_SEC"),
         ({"FEEDCRAWL_HOST_DELAY_SEC": -1}, "FEEDCRAWL_HOST_DELAY_SEC must be 0 or more"),
     ],
 )
-def test_a_setting_that_cannot_be_used_stops_the_start(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(told)):
+def test_a_setting_that_cannot_be_used_stops_the_start(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         derived(**given)
 
 

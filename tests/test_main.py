@@ -7,7 +7,7 @@ from feedcrawl import __main__ as program
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "says"),
+    ("words", "status", "printed"),
     [
         ((), 0, ["  feedcrawl <command> [options] [args]", 'Use "feedcrawl <command> -h"', "  why "]),
         (("nope",), 2, ["Unknown command: nope", 'Use "feedcrawl" to see available commands']),
@@ -17,7 +17,7 @@ from feedcrawl import __main__ as program
 def test_the_console_script_names_itself(
     words: tuple[str, ...],
     status: int,
-    says: list[str],
+    printed: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -29,5 +29,5 @@ def test_the_console_script_names_itself(
         program.main()
     out = capsys.readouterr().out
     assert ended.value.code == status
-    assert [text for text in says if text not in out] == []
+    assert [text for text in printed if text not in out] == []
     assert "scrapy <command>" not in out

@@ -40,7 +40,7 @@ def test_problems_and_responses_to_writes_have_no_etag(client: httpx.Client) -> 
 
 
 @pytest.mark.parametrize(
-    ("wanted", "known"),
+    ("header", "known"),
     [
         (None, False),
         ("", False),
@@ -53,5 +53,5 @@ def test_problems_and_responses_to_writes_have_no_etag(client: httpx.Client) -> 
         ("a", False),
     ],
 )
-def test_if_none_match(wanted: str | None, known: bool) -> None:
-    assert is_known('"a"', wanted) is known
+def test_if_none_match(header: str | None, known: bool) -> None:
+    assert is_known('"a"', header) is known

@@ -38,10 +38,10 @@ def test_a_place_comes_back() -> None:
     assert place_of(cursor_of((1.5, "\u00e9"))) == (1.5, "\u00e9")
 
 
-@pytest.mark.parametrize("said", [[float("nan"), "a"], [float("inf"), "a"], [-float("inf"), "a"], [0.0, "\ud800"]])
-def test_a_place_that_no_store_can_order_is_refused(said: list[Any]) -> None:
+@pytest.mark.parametrize("place", [[float("nan"), "a"], [float("inf"), "a"], [-float("inf"), "a"], [0.0, "\ud800"]])
+def test_a_place_that_no_store_can_order_is_refused(place: list[Any]) -> None:
     with pytest.raises(Refusal, match="bad_cursor"):
-        place_of(written(said))
+        place_of(written(place))
 
 
 @pytest.mark.parametrize("path", PAGED)

@@ -82,7 +82,7 @@ def test_the_challenge_of_a_requested_subscription_is_echoed_once(unverified: Pu
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("parameters", "code"),
     [
         ({"topic": "http://other.test/"}, "wrong_topic"),
         ({"mode": "unsubscribe"}, "not_asked"),
@@ -94,12 +94,12 @@ def test_the_challenge_of_a_requested_subscription_is_echoed_once(unverified: Pu
         ({"path": "/websub/x"}, "unknown_callback"),
     ],
 )
-def test_no_other_verification_is_accepted_or_echoed(unverified: Pushed, said: dict[str, str], code: str) -> None:
-    answer = unverified.intent(**said)
+def test_no_other_verification_is_accepted_or_echoed(unverified: Pushed, parameters: dict[str, str], code: str) -> None:
+    answer = unverified.intent(**parameters)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
     assert (answer.json()["code"], answer.json()["type"]) == (code, f"urn:feedcrawl:{code}")
-    assert said.get("challenge", "4f3a") not in answer.text
+    assert parameters.get("challenge", "4f3a") not in answer.text
     push = unverified.wired.hub_subscriptions.find(unverified.feed_id)
     assert push is not None
     assert push.current is None

@@ -17,7 +17,7 @@ class Further(FeedsSpider):
 
 
 @pytest.mark.parametrize(
-    ("spider", "given", "said"),
+    ("spider", "given", "message"),
     [
         (FeedsSpider, ["feeds", "category", "now", "forever"], None),
         (FeedsSpider, ["_job", "_version"], None),
@@ -36,9 +36,9 @@ class Further(FeedsSpider):
         (Plain, ["x"], "plain takes no argument 'x'; it takes: none"),
     ],
 )
-def test_arguments_are_those_that_a_spider_names(spider: type, given: list[str], said: str | None) -> None:
+def test_arguments_are_those_that_a_spider_names(spider: type, given: list[str], message: str | None) -> None:
     answer = unknown_argument(spider, dict.fromkeys(given, ""))
-    assert answer == said if said is None else answer is not None and answer.startswith(said)
+    assert answer == message if message is None else answer is not None and answer.startswith(message)
 
 
 @pytest.mark.parametrize(

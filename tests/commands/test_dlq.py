@@ -79,7 +79,7 @@ def test_replay_and_drop(call: Call, letters: list[dict[str, object]], redis_cli
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ([], "say what to do"),
         (["mend"], "say what to do"),
@@ -89,9 +89,9 @@ def test_replay_and_drop(call: Call, letters: list[dict[str, object]], redis_cli
     ],
 )
 def test_bad_arguments_are_refused(
-    call: Call, letters: list[dict[str, object]], arguments: list[str], says: str
+    call: Call, letters: list[dict[str, object]], arguments: list[str], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError, match=message):
         call("dlq", *arguments)
 
 

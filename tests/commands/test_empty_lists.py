@@ -8,7 +8,7 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("dlq", "list"), "there are no dead letters"),
         (("dlq", "list", "--host", "a.test"), "no dead letter meets these conditions"),
@@ -17,9 +17,9 @@ Call = Callable[..., tuple[int, str, str]]
         (("token", "list"), "there are no tokens; `scrapy token create NAME` makes one"),
     ],
 )
-def test_an_empty_list_is_named_on_stderr(call: Call, arguments: tuple[str, ...], says: str) -> None:
+def test_an_empty_list_is_named_on_stderr(call: Call, arguments: tuple[str, ...], message: str) -> None:
     _, out, err = call(*arguments)
-    assert (out, err) == ("", f"scrapy {arguments[0]}: {says}\n")
+    assert (out, err) == ("", f"scrapy {arguments[0]}: {message}\n")
 
 
 @pytest.mark.parametrize(("name", "out"), [("dlq", "[]\n"), ("merges", "[]\n"), ("token", "")])

@@ -78,7 +78,7 @@ def test_reasons_of_the_end_of_a_crawl_have_a_status() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "message"),
     [
         (ConfigError("FEEDCRAWL_X must be y"), 2, "FEEDCRAWL_X must be y"),
         (ValueError("COOKIES_ENABLED is True"), 2, "COOKIES_ENABLED is True"),
@@ -90,6 +90,6 @@ def test_reasons_of_the_end_of_a_crawl_have_a_status() -> None:
         (DiskUnavailable(Path("/x"), "disk_full"), 1, "disk_full: /x"),
     ],
 )
-def test_errors_in_a_sentence(error: Exception, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_in_a_sentence(error: Exception, code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert explained(error, "crawl") == code
-    assert capsys.readouterr().err == f"scrapy crawl: {said}\n"
+    assert capsys.readouterr().err == f"scrapy crawl: {message}\n"

@@ -33,15 +33,15 @@ def test_a_fetch_without_a_response_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
+    ("rules", "message"),
     [
         ({"titel": "h1"}, "rules must be a mapping with some of body, title, published, author, remove"),
         ({"title": "h1["}, "rules must be valid CSS or XPath (title: 'h1[' is no CSS"),
         ({"author": ["p", "//p["]}, "(author: '//p[' is no XPath: "),
     ],
 )
-def test_a_bad_rule_is_refused_by_name(rules: dict[str, str | list[str]], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_bad_rule_is_refused_by_name(rules: dict[str, str | list[str]], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         extract(PAGE, rules=rules)
 
 

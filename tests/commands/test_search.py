@@ -54,17 +54,17 @@ def test_an_index_is_built_anew(call: Call, reader: Reader, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (("search", "-a"), "search_empty"),
         (("search", "x" * 501), "search_too_long"),
     ],
 )
-def test_words_that_cannot_be_searched(call: Call, words: tuple[str, ...], says: str) -> None:
+def test_words_that_cannot_be_searched(call: Call, words: tuple[str, ...], message: str) -> None:
     call("index", "--once")
     code, out, err = call(words[0], "--", *words[1:])
     assert (code, out) == (2, "")
-    assert says in err
+    assert message in err
 
 
 def test_index_and_search_name_the_setting_that_switches_them_off(call: Call, reader: Reader) -> None:

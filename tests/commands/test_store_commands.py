@@ -135,7 +135,7 @@ def test_an_export_brings_the_same_subscriptions_back(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["subscribe", "no.opml"], "no such file"),
         (["subscribe", "ftp://a.test/"], "ftp: is not http: or https:"),
@@ -146,10 +146,10 @@ def test_an_export_brings_the_same_subscriptions_back(
         (["opml", "/no/such/directory/x.opml"], "cannot be written"),
     ],
 )
-def test_an_argument_that_cannot_be_used_is_refused_in_a_line(call: Call, arguments: list[str], said: str) -> None:
+def test_an_argument_that_cannot_be_used_is_refused_in_a_line(call: Call, arguments: list[str], message: str) -> None:
     code, out, err = call(*arguments)
     assert code == 2
-    assert said in err
+    assert message in err
     assert err.startswith(f"scrapy {arguments[0]}: ")
     assert err.count("\n") == 1
     assert "http" not in out
@@ -162,7 +162,7 @@ def test_missing_arguments_are_refused(call: Call, arguments: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("overrides", "code", "said"),
+    ("overrides", "code", "message"),
     [
         ({"REDIS_URL": "redis://127.0.0.1:1/"}, 1, "does not answer"),
         ({"FEEDCRAWL_FETCH_TIMEOUT_SEC": "60"}, 2, "FEEDCRAWL_FETCH_TIMEOUT_SEC must be"),
@@ -170,10 +170,10 @@ def test_missing_arguments_are_refused(call: Call, arguments: list[str]) -> None
         ({"FEEDCRAWL_DATA_DIR": "/dev/null/x", "REDIS_URL": None}, 2, "FEEDCRAWL_DATA_DIR"),
     ],
 )
-def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code: int, said: str) -> None:
+def test_trouble_ends_in_a_sentence(call: Call, overrides: dict[str, str], code: int, message: str) -> None:
     status, out, err = call("feeds", **overrides)
     assert (status, out) == (code, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 

@@ -17,7 +17,7 @@ AWAY = {"FEEDCRAWL_WEBHOOK_URLS": f"{HOOK}?token=t0ken", "FEEDCRAWL_ALLOW_NETWOR
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         ({}, "FEEDCRAWL_WEBHOOK_URLS names no URL"),
         (AWAY, "FEEDCRAWL_WEBHOOK_SECRET must be set"),
@@ -27,10 +27,10 @@ AWAY = {"FEEDCRAWL_WEBHOOK_URLS": f"{HOOK}?token=t0ken", "FEEDCRAWL_ALLOW_NETWOR
         ({"FEEDCRAWL_WEBHOOK_URLS": "ftp://a.test/", "FEEDCRAWL_WEBHOOK_SECRET": SECRET}, "url_scheme"),
     ],
 )
-def test_settings_that_cannot_be_used(call: Call, given: dict[str, str], says: str) -> None:
+def test_settings_that_cannot_be_used(call: Call, given: dict[str, str], message: str) -> None:
     code, out, err = call("webhooks", "--once", **given)
     assert (code, out) == (2, "")
-    assert says in err
+    assert message in err
     assert "hunter2" not in err
 
 

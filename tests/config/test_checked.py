@@ -39,7 +39,7 @@ def test_the_waits_of_a_circuit(first: float, multiplier: float, longest: float,
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"CIRCUIT_MULTIPLIER": "1"}, "FEEDCRAWL_CIRCUIT_MULTIPLIER must be 1.1 or more"),
         ({"QUEUE_POLL_SEC": "0"}, "FEEDCRAWL_QUEUE_POLL_SEC must be above 0"),
@@ -49,8 +49,8 @@ def test_the_waits_of_a_circuit(first: float, multiplier: float, longest: float,
         ({"DLQ_NAME": "crawler_queue"}, "FEEDCRAWL_DLQ_NAME must be another list than FEEDCRAWL_QUEUE_NAME"),
     ],
 )
-def test_names_and_numbers_of_queues_and_circuits(given: dict[str, str], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_names_and_numbers_of_queues_and_circuits(given: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         config(**given)
 
 
@@ -118,11 +118,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "told"), BAD, ids=[f"{name}={value}" for name, value, _ in BAD])
-def test_an_unusable_value_is_refused_by_name(name: str, value: Any, told: str) -> None:
+@pytest.mark.parametrize(("name", "value", "message"), BAD, ids=[f"{name}={value}" for name, value, _ in BAD])
+def test_an_unusable_value_is_refused_by_name(name: str, value: Any, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         config(**{name: value})
-    assert str(error.value) == f"FEEDCRAWL_{name} {told}"
+    assert str(error.value) == f"FEEDCRAWL_{name} {message}"
 
 
 @pytest.mark.parametrize("name", ["CONTACT", "HOSTS_FILE", "FAIRNESS", "PARSER_PROCESSES"])

@@ -144,7 +144,7 @@ UNTRUSTED = SSL.Error([("SSL routines", "", "certificate verify failed")])
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
         (because(scrapy_errors.CannotResolveHostError("a.test"), net.DNSLookupError()), "its host is unknown"),
         (because(scrapy_errors.DownloadFailedError(), failed(UNTRUSTED)), TLS.format("certificate verify failed")),
@@ -159,13 +159,13 @@ UNTRUSTED = SSL.Error([("SSL routines", "", "certificate verify failed")])
         (None, ""),
     ],
 )
-def test_failures_in_words(error: BaseException | None, said: str) -> None:
-    assert sentence(error) == said
+def test_failures_in_words(error: BaseException | None, expected: str) -> None:
+    assert sentence(error) == expected
 
 
-@pytest.mark.parametrize(("status", "said"), [(404, "404 Not Found"), (599, "599")])
-def test_statuses_in_words(status: int, said: str) -> None:
-    assert status_sentence(status) == f"its server responds {said}"
+@pytest.mark.parametrize(("status", "expected"), [(404, "404 Not Found"), (599, "599")])
+def test_statuses_in_words(status: int, expected: str) -> None:
+    assert status_sentence(status) == f"its server responds {expected}"
 
 
 @pytest.mark.parametrize(("error", "name"), DOWNLOADS, ids=lambda value: value if isinstance(value, str) else "")

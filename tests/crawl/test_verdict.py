@@ -103,7 +103,7 @@ def test_each_status_is_a_signal_for_its_host(
 
 
 @pytest.mark.parametrize(
-    ("status", "header", "noted", "told"),
+    ("status", "header", "noted", "reported"),
     [
         (429, b"120", 120.0, 120.0),
         (503, b"Fri, 27 Nov 2026 12:01:00 GMT", 60.0, 60.0),
@@ -115,13 +115,13 @@ def test_each_status_is_a_signal_for_its_host(
     ],
 )
 def test_retry_after(
-    verdicts: Verdicts, frees: Frees, status: int, header: bytes | None, noted: float | None, told: float | None
+    verdicts: Verdicts, frees: Frees, status: int, header: bytes | None, noted: float | None, reported: float | None
 ) -> None:
     request = request_of()
     headers = {} if header is None else {"Retry-After": header}
     verdicts.answered(request, Response(URL, status=status, headers=headers))
     assert request.meta["retry_after_sec"] == noted
-    assert frees.told[0][1] == told
+    assert frees.told[0][1] == reported
 
 
 HOP = Hop(url="http://b.test/", same_host=False, same_origin=False, permanent=False)
@@ -274,7 +274,7 @@ def test_our_own_outage_is_recognised_without_the_store(verdicts: Verdicts, free
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "logged"),
     [
         ("closed", "closed", []),
         ("closed", "open", [("domain_circuit_open", logging.WARNING)]),
@@ -282,7 +282,7 @@ def test_our_own_outage_is_recognised_without_the_store(verdicts: Verdicts, free
     ],
 )
 def test_a_change_of_a_domains_circuit_is_logged(
-    stats: MemoryStatsCollector, caplog: Any, before: str, after: str, told: list[tuple[str, int]]
+    stats: MemoryStatsCollector, caplog: Any, before: str, after: str, logged: list[tuple[str, int]]
 ) -> None:
     caplog.set_level(logging.INFO)
     request = of_host("www.a.test")
@@ -290,5 +290,5 @@ def test_a_change_of_a_domains_circuit_is_logged(
     Verdicts(Frees(Released("closed", "closed", 1.0, changes)), stats, lambda: NOW).answered(
         request, Response("http://www.a.test/", status=503)
     )
-    assert [(record.message, record.levelno) for record in caplog.records] == told
-    assert [record.domain for record in caplog.records] == ["a.test"] * len(told)
+    assert [(record.message, record.levelno) for record in caplog.records] == logged
+    assert [record.domain for record in caplog.records] == ["a.test"] * len(logged)

@@ -175,14 +175,14 @@ def test_versions_are_pinned_for_all_that_the_image_installs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("up", "asked", "healthy"), [(1, "up", True), (0, "up", False), (0, "", True), (1, "no", False)]
+    ("up", "pattern", "healthy"), [(1, "up", True), (0, "up", False), (0, "", True), (1, "no", False)]
 )
-def test_the_health_check(up: int, asked: str, healthy: bool) -> None:
+def test_the_health_check(up: int, pattern: str, healthy: bool) -> None:
     registry = CollectorRegistry()
     Gauge(STORE_UP.full_name, STORE_UP.meaning, registry=registry).set(up)
     port = free_port()
     (line,) = set(re.findall(r'/metrics", "(.+)"\]', DOCKERFILE))
-    line = {"up": line, "no": "something else", "": ""}[asked]
+    line = {"up": line, "no": "something else", "": ""}[pattern]
     words = [sys.executable, "deploy/healthy.py", f"http://127.0.0.1:{port}/metrics", *([line] if line else [])]
     endpoint = Endpoint(registry, "127.0.0.1", port)
     answered = subprocess.run(words, cwd=REPOSITORY, capture_output=True, timeout=30, check=False)

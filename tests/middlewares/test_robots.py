@@ -256,9 +256,9 @@ def test_a_long_crawl_delay_is_learnt_before_the_page_is_requested(world: World)
     assert ask(lease=lease) is None
 
 
-@pytest.mark.parametrize(("asked", "delay"), [(7, 7000), (0.5, 1000), (900, 120_000)])
-def test_a_crawl_delay_paces_the_host(world: World, redis_client: redis.Redis, asked: float, delay: int) -> None:
-    world.answer = b"User-agent: *\nCrawl-delay: %s\n" % str(asked).encode()
+@pytest.mark.parametrize(("crawl_delay", "delay"), [(7, 7000), (0.5, 1000), (900, 120_000)])
+def test_a_crawl_delay_paces_the_host(world: World, redis_client: redis.Redis, crawl_delay: float, delay: int) -> None:
+    world.answer = b"User-agent: *\nCrawl-delay: %s\n" % str(crawl_delay).encode()
     world.worker()()
     assert int(redis_client.hget("fc:{0}:h:a.test", "delay")) == delay
 

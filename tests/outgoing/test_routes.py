@@ -133,14 +133,14 @@ def test_addresses_of_other_machines_are_left_out(caplog: pytest.LogCaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("addresses", "told"),
+    ("addresses", "message"),
     [
         ("192.0.2.1", "FEEDCRAWL_BIND_ADDRESSES: this machine has none of the addresses 192.0.2.1"),
         ("eth0", "FEEDCRAWL_BIND_ADDRESSES must be IP addresses, comma separated, not 'eth0'"),
     ],
 )
-def test_addresses_that_cannot_be_used_stop_the_start(addresses: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_addresses_that_cannot_be_used_stop_the_start(addresses: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         Made(addresses=addresses)
 
 

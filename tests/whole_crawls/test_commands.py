@@ -146,7 +146,7 @@ def test_commands_work_beside_a_crawl(scrapy: Scrapy, site: Site, env: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "settings", "said"),
+    ("arguments", "settings", "message"),
     [
         (["crawl", "feeds", "-a", "fedes=x"], {}, "feeds takes no argument 'fedes'; did you mean 'feeds'?"),
         (["crawl", "feeds", "-a", "feeds=no.opml,http://a.test/"], {}, "feeds=no.opml: no such file here"),
@@ -156,11 +156,11 @@ def test_commands_work_beside_a_crawl(scrapy: Scrapy, site: Site, env: dict[str,
     ],
 )
 def test_an_unusable_argument_is_refused_in_a_sentence(
-    scrapy: Scrapy, arguments: list[str], settings: dict[str, str], said: str
+    scrapy: Scrapy, arguments: list[str], settings: dict[str, str], message: str
 ) -> None:
     ran = scrapy(*arguments, **settings)
     assert ran.code == 2, ran.err
-    assert ran.err.startswith(f"scrapy crawl: {said}")
+    assert ran.err.startswith(f"scrapy crawl: {message}")
     assert ran.err.count("\n") == 1
 
 

@@ -50,7 +50,7 @@ def test_saved_checked_and_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--check", "{folder}"], "holds no test case"),
         (["00000000-0000-4000-8000-000000000000"], "has no fetch"),
@@ -58,8 +58,8 @@ def test_saved_checked_and_accepted(tmp_path: Path) -> None:
         ([], "name one URL"),
     ],
 )
-def test_an_unusable_argument_is_refused(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_an_unusable_argument_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
     run = run_scrapy("fixture", *(each.format(folder=tmp_path) for each in arguments), data_dir=tmp_path / "data")
     assert run.code == 2, run.err
-    assert said in run.err + run.out
+    assert message in run.err + run.out
     assert not (tmp_path / "data").exists()

@@ -142,7 +142,7 @@ def test_selectors_and_trailing_slashes_of_the_source_hold(story: World) -> None
 
 
 @pytest.mark.parametrize(
-    ("argument", "sources", "told"),
+    ("argument", "sources", "message"),
     [
         ("source=nobody", "[]", "there is no source 'nobody'"),
         ("source=a", "[{name: a, base_url: 'http://a.test'}]", "ingestion_mode is feed"),
@@ -152,11 +152,11 @@ def test_selectors_and_trailing_slashes_of_the_source_hold(story: World) -> None
     ],
 )
 def test_a_site_that_cannot_be_crawled_is_named_at_the_start(
-    story: World, argument: str, sources: str, told: str
+    story: World, argument: str, sources: str, message: str
 ) -> None:
     (story.folder / "bad.yaml").write_text(sources)
     run = story.crawl("bad", argument, spider="site", code=2, FEEDCRAWL_SOURCES=str(story.folder / "bad.yaml"))
-    assert told in run.err
+    assert message in run.err
     assert "Traceback" not in run.err
 
 

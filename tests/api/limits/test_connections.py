@@ -40,10 +40,10 @@ def is_over(connection: socket.socket) -> bool:
         return True
 
 
-@pytest.mark.parametrize("said", [b"", b"G", HEAD])
-def test_a_connection_without_a_head_is_closed(local: Callers, said: bytes) -> None:
+@pytest.mark.parametrize("sent_bytes", [b"", b"G", HEAD])
+def test_a_connection_without_a_head_is_closed(local: Callers, sent_bytes: bytes) -> None:
     with opened(local) as connection:
-        connection.sendall(said)
+        connection.sendall(sent_bytes)
         began = time.monotonic()
         assert is_over(connection)
         assert time.monotonic() - began < 5

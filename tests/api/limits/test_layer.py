@@ -146,9 +146,9 @@ def test_an_encoded_body_is_not_decoded(public: Callers) -> None:
     assert code(answer) == (415, "bad_encoding")
 
 
-@pytest.mark.parametrize("said", ["x", "-1", "1_0", "0x10"])
-def test_a_content_length_must_be_a_number(public: Callers, said: str) -> None:
-    answer, _ = sent(public, f"POST /feeds HTTP/1.1\nHost: a\nContent-Length: {said}")
+@pytest.mark.parametrize("value", ["x", "-1", "1_0", "0x10"])
+def test_a_content_length_must_be_a_number(public: Callers, value: str) -> None:
+    answer, _ = sent(public, f"POST /feeds HTTP/1.1\nHost: a\nContent-Length: {value}")
     assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 413"))
 
 

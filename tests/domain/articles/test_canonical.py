@@ -9,7 +9,7 @@ FINAL = "https://www.example.org/a/story"
 
 
 @pytest.mark.parametrize(
-    ("asked", "final", "named", "canonical"),
+    ("requested", "final", "named", "canonical"),
     [
         (ASKED, ASKED, None, "https://news.example.org/a/story"),
         (ASKED, FINAL, None, FINAL),
@@ -33,8 +33,8 @@ FINAL = "https://www.example.org/a/story"
         ("https://a.github.io/x", "https://a.github.io/x", "https://b.github.io/x", "https://a.github.io/x"),
     ],
 )
-def test_the_canonical_url_of_a_page(asked: str, final: str, named: str | None, canonical: str) -> None:
-    assert canonical_url(asked, final, named) == canonical
+def test_the_canonical_url_of_a_page(requested: str, final: str, named: str | None, canonical: str) -> None:
+    assert canonical_url(requested, final, named) == canonical
 
 
 def test_a_trailing_slash_is_kept_where_the_source_keeps_slashes() -> None:

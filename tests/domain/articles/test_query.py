@@ -6,7 +6,7 @@ ARTICLE = {"feed_id": "f1", "canonical_url": "https://News.test:8080/a", "langua
 
 
 @pytest.mark.parametrize(
-    ("wanted", "matches"),
+    ("conditions", "matches"),
     [
         (ArticleFilter(), True),
         (ArticleFilter(since=9e9, category="other"), True),  # the indexes' own
@@ -25,22 +25,22 @@ ARTICLE = {"feed_id": "f1", "canonical_url": "https://News.test:8080/a", "langua
         (ArticleFilter(feed_id="f1", host="news.test", language="de"), False),
     ],
 )
-def test_all_conditions_must_hold(wanted: ArticleFilter, matches: bool) -> None:
-    assert wanted.matches(ARTICLE) is matches
+def test_all_conditions_must_hold(conditions: ArticleFilter, matches: bool) -> None:
+    assert conditions.matches(ARTICLE) is matches
 
 
 @pytest.mark.parametrize("article", [{}, {"feed_id": "", "canonical_url": "", "language": ""}])
 @pytest.mark.parametrize(
-    "wanted", [ArticleFilter(feed_id="f1"), ArticleFilter(host="news.test"), ArticleFilter(language="en")]
+    "conditions", [ArticleFilter(feed_id="f1"), ArticleFilter(host="news.test"), ArticleFilter(language="en")]
 )
 def test_an_article_without_a_field_matches_no_condition_on_the_field(
-    article: dict[str, str], wanted: ArticleFilter
+    article: dict[str, str], conditions: ArticleFilter
 ) -> None:
-    assert not wanted.matches(article)
+    assert not conditions.matches(article)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "looked_at"),
+    ("conditions", "looked_at"),
     [
         (ArticleFilter(), False),
         (ArticleFilter(since=1, category="a"), False),
@@ -48,8 +48,8 @@ def test_an_article_without_a_field_matches_no_condition_on_the_field(
         (ArticleFilter(host="h"), True),
     ],
 )
-def test_whether_the_record_must_be_read(wanted: ArticleFilter, looked_at: bool) -> None:
-    assert wanted.is_of_record is looked_at
+def test_whether_the_record_must_be_read(conditions: ArticleFilter, looked_at: bool) -> None:
+    assert conditions.is_of_record is looked_at
 
 
 def test_a_list_shows_no_text() -> None:

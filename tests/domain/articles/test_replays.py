@@ -15,7 +15,7 @@ FAILURE = {"failure": "FAIL_EMPTY"}
 
 
 @pytest.mark.parametrize(
-    ("wanted", "included"),
+    ("conditions", "included"),
     [
         (CaptureFilter(), True),
         (CaptureFilter(host="a.test"), True),
@@ -27,8 +27,8 @@ FAILURE = {"failure": "FAIL_EMPTY"}
         (CaptureFilter(since=datetime(2026, 11, 28, 12, 0, 1, tzinfo=UTC)), False),
     ],
 )
-def test_all_conditions_hold(wanted: CaptureFilter, included: bool) -> None:
-    assert wanted.includes(**CAPTURE) is included
+def test_all_conditions_hold(conditions: CaptureFilter, included: bool) -> None:
+    assert conditions.includes(**CAPTURE) is included
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_backing_off_never_shortens_an_interval(status, interval, jitter):
 
 
 @pytest.mark.parametrize(
-    ("status", "asked", "expected"),
+    ("status", "retry_after", "expected"),
     [
         (429, 120.0, 120),
         (503, 120.0, 120),
@@ -130,8 +130,8 @@ def test_backing_off_never_shortens_an_interval(status, interval, jitter):
         (200, 7_200.0, 1_125),
     ],
 )
-def test_retry_after(status, asked, expected):
-    assert waits(Observation(status, 0, 20, retry_after_sec=asked)) == [expected]
+def test_retry_after(status, retry_after, expected):
+    assert waits(Observation(status, 0, 20, retry_after_sec=retry_after)) == [expected]
 
 
 def test_retry_after_ends_the_decision():

@@ -4,7 +4,7 @@ from feedcrawl.domain.cadence.reasons import RULES, duration, in_words, in_words
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [
         (0, "0 s"),
         (59.4, "59 s"),
@@ -18,8 +18,8 @@ from feedcrawl.domain.cadence.reasons import RULES, duration, in_words, in_words
         (86_400 * 30, "30 d"),
     ],
 )
-def test_durations(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
+def test_durations(seconds: float, expected: str) -> None:
+    assert duration(seconds) == expected
 
 
 def test_reasons_in_words() -> None:

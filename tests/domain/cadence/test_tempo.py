@@ -31,12 +31,12 @@ def test_the_demand_of_a_feed_does_not_depend_on_the_tempo() -> None:
     assert demand(1.0, 0.0) == 1.0
 
 
-@pytest.mark.parametrize("held", [0.0, 0.4])
-def test_a_fleet_settles_at_its_budget_without_swinging(held: float) -> None:
+@pytest.mark.parametrize("floored_share", [0.0, 0.4])
+def test_a_fleet_settles_at_its_budget_without_swinging(floored_share: float) -> None:
     """Of 300 feeds some are held by a floor; the budget is a third of what they ask for."""
     chance = random.Random(5)
     bases = [chance.uniform(300, 7200) for _ in range(300)]
-    floors = [7200.0 if chance.random() < held else 0.0 for _ in bases]
+    floors = [7200.0 if chance.random() < floored_share else 0.0 for _ in bases]
     budget = sum(HOUR / base for base in bases) / 3
     asked, due, hours = [0.0] * 300, [0.0] * 300, [0] * 72
     now = 0.0

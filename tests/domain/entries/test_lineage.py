@@ -86,11 +86,11 @@ def test_a_newer_date_of_edit_makes_a_revision(known, edited, differs):
 
 
 @pytest.mark.parametrize(
-    ("edited", "said", "outdates"),
+    ("edited", "date", "outdates"),
     [(NOW, NOW - HOUR, True), (NOW, NOW, False), (NOW, NOW + HOUR, False), (NOW, None, False), (None, NOW, False)],
 )
-def test_an_older_version_is_recognised_by_its_dates_alone(edited, said, outdates):
-    assert replace(PUBLISHED, edited=edited).outdates(said) is outdates
+def test_an_older_version_is_recognised_by_its_dates_alone(edited, date, outdates):
+    assert replace(PUBLISHED, edited=edited).outdates(date) is outdates
 
 
 def test_dates_of_edits_without_end_count_as_often_as_texts_that_always_change():

@@ -18,7 +18,7 @@ def letter(**said: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("conditions", "expected"),
     [
         (DeadLetterFilter(), True),
         (DeadLetterFilter(reason="http_404"), True),
@@ -35,8 +35,8 @@ def letter(**said: Any) -> dict[str, Any]:
         (DeadLetterFilter(reason="http_404", host="b.test"), False),
     ],
 )
-def test_dead_letters_that_meet_a_filter(wanted: DeadLetterFilter, expected: bool) -> None:
-    assert wanted.matches(read_dead_letter(json.dumps(letter()))) is expected
+def test_dead_letters_that_meet_a_filter(conditions: DeadLetterFilter, expected: bool) -> None:
+    assert conditions.matches(read_dead_letter(json.dumps(letter()))) is expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_dead_letter_is_read_with_its_fields(text: str, name: str, reason: str
 
 
 @pytest.mark.parametrize(
-    ("said", "task"),
+    ("dead_letter", "task"),
     [
         (letter(), Task(UID, "article", URL, "a.test", 7, "queue")),
         (
@@ -83,8 +83,8 @@ def test_a_dead_letter_is_read_with_its_fields(text: str, name: str, reason: str
         ({"url": URL, "reason": "http_404"}, None),
     ],
 )
-def test_the_task_of_a_dead_letter(said: dict[str, Any], task: Task | None) -> None:
-    assert task_of(said, 7) == task
+def test_the_task_of_a_dead_letter(dead_letter: dict[str, Any], task: Task | None) -> None:
+    assert task_of(dead_letter, 7) == task
 
 
 def test_a_dead_letter_with_an_unusable_url_is_refused() -> None:

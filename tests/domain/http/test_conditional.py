@@ -29,7 +29,7 @@ def test_headers_that_ask(etag: bytes | None, modified: bytes | None, headers: d
 
 
 @pytest.mark.parametrize(
-    ("held", "newer", "after"),
+    ("stored", "newer", "after"),
     [
         (("a", "m"), (None, None), ("a", "m")),
         (("a", "m"), ("b", None), ("b", "m")),
@@ -37,5 +37,5 @@ def test_headers_that_ask(etag: bytes | None, modified: bytes | None, headers: d
         ((None, None), ("b", "n"), ("b", "n")),
     ],
 )
-def test_a_304_updates_its_validators_and_keeps_the_others(held: tuple, newer: tuple, after: tuple) -> None:
-    assert Validators(*held).updated(Validators(*newer)) == Validators(*after)
+def test_a_304_updates_its_validators_and_keeps_the_others(stored: tuple, newer: tuple, after: tuple) -> None:
+    assert Validators(*stored).updated(Validators(*newer)) == Validators(*after)

@@ -35,7 +35,7 @@ def document(held: Validators, received: Validators, *, changed: bool = True, **
 
 
 @pytest.mark.parametrize(
-    ("trust", "held", "expected", "asked"),
+    ("trust", "stored", "expected", "sent"),
     [
         (Trust(), Validators(), 0.0, Preconditions("plain", Validators())),
         (BELIEVED, ONE, 0.0, Preconditions("conditional", ONE)),
@@ -52,8 +52,8 @@ def document(held: Validators, received: Validators, *, changed: bool = True, **
         (replace(BELIEVED, test=True, old=('"0"', None)), ONE, 0.0, Preconditions("test", Validators('"0"', None))),
     ],
 )
-def test_the_preconditions_of_a_poll(trust: Trust, held: Validators, expected: float, asked: Preconditions) -> None:
-    assert preconditions(trust, held, now=NOW, expected=expected) == asked
+def test_the_preconditions_of_a_poll(trust: Trust, stored: Validators, expected: float, sent: Preconditions) -> None:
+    assert preconditions(trust, stored, now=NOW, expected=expected) == sent
 
 
 # --- what an answer does to trust ---

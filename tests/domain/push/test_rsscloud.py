@@ -13,7 +13,7 @@ def cloud(**fields: object) -> Cloud:
 
 
 @pytest.mark.parametrize(
-    ("said", "hub"),
+    ("element", "hub"),
     [
         (cloud(), "http://rpc.test:5337/notify"),
         (cloud(path="notify", port=80), "http://rpc.test/notify"),
@@ -24,8 +24,8 @@ def cloud(**fields: object) -> Cloud:
         (None, None),
     ],
 )
-def test_the_server_that_a_feed_names(said: Cloud | None, hub: str | None) -> None:
-    found = topic_of(said, url=FEED)
+def test_the_server_that_a_feed_names(element: Cloud | None, hub: str | None) -> None:
+    found = topic_of(element, url=FEED)
     assert (found and (found.topic, found.protocol)) == (hub and (FEED, "rsscloud"))
     assert hub is None or found is None or found.hub.replace(":80/", "/").replace(":443/", "/") == hub
     assert found is None or isinstance(found, Topic)

@@ -48,7 +48,7 @@ def test_refused(text: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "labels", "wanted"),
+    ("text", "labels", "expected"),
     [
         ("green tea", (), COLUMNS + '("green" AND "tea")'),
         ("tea", ("c1", "s2"), COLUMNS + '("tea") AND labels : "c1" AND labels : "s2"'),
@@ -58,8 +58,8 @@ def test_refused(text: str, code: str) -> None:
         ("東京都", (), COLUMNS + '("東京 京都")'),
     ],
 )
-def test_expressions(text: str, labels: tuple[str, ...], wanted: str) -> None:
-    assert expression(read(text), labels) == wanted
+def test_expressions(text: str, labels: tuple[str, ...], expected: str) -> None:
+    assert expression(read(text), labels) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ LABEL, NOT = Part("label", "l", ranks=False), Part("not", "n", ranks=False, sele
 
 
 @pytest.mark.parametrize(
-    ("costs", "wanted"),
+    ("costs", "expected"),
     [
         ([(COMMON, 90), (RARE, 5)], "rare AND common"),
         ([(COMMON, 96), (RARE, 5)], "rare"),
@@ -102,8 +102,8 @@ LABEL, NOT = Part("label", "l", ranks=False), Part("not", "n", ranks=False, sele
         ([(RARE, 5), (NOT, 6)], "rare"),
     ],
 )
-def test_the_rarest_terms_rank_within_a_budget(costs: list[tuple[Part, float]], wanted: str | None) -> None:
-    assert ranking(affordable(costs, 100)) == wanted
+def test_the_rarest_terms_rank_within_a_budget(costs: list[tuple[Part, float]], expected: str | None) -> None:
+    assert ranking(affordable(costs, 100)) == expected
 
 
 def test_the_longest_searches_are_read() -> None:

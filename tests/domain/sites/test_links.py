@@ -98,9 +98,9 @@ HTML = """<base href="/news/"><a href="storm-closes-three-bridges?utm_source=x">
 <!-- <a href="/2026/11/28/hidden">no</a> -->"""
 
 
-@pytest.mark.parametrize(("said", "external"), [("ignore", 0), ("submit", 1)])
-def test_links_of_a_page(said: str, external: bool) -> None:
-    source = Source("example", BASE, external_links=said)
+@pytest.mark.parametrize(("setting", "external"), [("ignore", 0), ("submit", 1)])
+def test_links_of_a_page(setting: str, external: bool) -> None:
+    source = Source("example", BASE, external_links=setting)
     assert read_links(HTML.encode(), url=BASE + "/", source=source) == SiteLinks(
         articles=(
             BASE + "/news/storm-closes-three-bridges?utm_source=x",

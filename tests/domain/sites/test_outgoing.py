@@ -54,7 +54,7 @@ def test_a_proxy(url: str, expected: Proxy, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("proxy.example:3128", "scheme://host:port with scheme http, socks5 or socks4"),
         ("https://proxy.example:3128", "scheme://host:port"),
@@ -69,10 +69,10 @@ def test_a_proxy(url: str, expected: Proxy, name: str) -> None:
         ("http://ada:x${P}@proxy.example:3128", "password is ${NAME}"),
     ],
 )
-def test_a_malformed_proxy_is_refused_without_its_password(url: object, told: str) -> None:
+def test_a_malformed_proxy_is_refused_without_its_password(url: object, message: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is looked at
         read_proxies([url])
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "sesame" not in str(refused.value)
 
 

@@ -57,7 +57,7 @@ def test_categories(names: list[str], expected: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "said"),
+    ("pairs", "expected"),
     [
         ([], {}),
         (["fixed-interval-sec=600", "pushOnly=yes"], {"fixed_interval_sec": 600.0, "push_only": True}),
@@ -65,8 +65,8 @@ def test_categories(names: list[str], expected: tuple[str, ...]) -> None:
          {"no_discovery": False, "min_interval_sec": None, "priority": 9}),
     ],
 )  # fmt: skip
-def test_overrides_are_read_from_words(pairs: list[str], said: dict[str, Any]) -> None:
-    assert overrides_from(pairs) == said
+def test_overrides_are_read_from_words(pairs: list[str], expected: dict[str, Any]) -> None:
+    assert overrides_from(pairs) == expected
 
 
 @pytest.mark.parametrize("pair", ["colour=blue", "priority", "priority=11", "push_only=perhaps", "max_interval_sec=-1"])

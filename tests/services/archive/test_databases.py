@@ -106,7 +106,7 @@ def test_very_many_records_are_written_in_parts(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    ("to", "says"),
+    ("to", "message"),
     [
         ("mysql://host/db", "--to is sqlite:FILE"),
         ("sqlite:", "--to is sqlite:FILE"),
@@ -115,9 +115,9 @@ def test_very_many_records_are_written_in_parts(tmp_path: Path, monkeypatch: pyt
         ("postgresql://ada:s3cret@127.0.0.1:9/db", "127.0.0.1"),
     ],
 )
-def test_a_database_that_cannot_be_used(to: str, says: str) -> None:
+def test_a_database_that_cannot_be_used(to: str, message: str) -> None:
     with pytest.raises(Refusal) as raised:
         databases.write([article("a")], "articles", COLUMNS, KEY, to)
     assert raised.value.code == "bad_database"
-    assert says in raised.value.detail
+    assert message in raised.value.detail
     assert "s3cret" not in str(raised.value)

@@ -93,7 +93,7 @@ def test_articles_of_the_same_moment_are_listed_once(reader: Reader, redis_clien
 
 
 @pytest.mark.parametrize(
-    ("wanted", "numbers"),
+    ("conditions", "numbers"),
     [
         (ArticleFilter(category="even"), [4, 2, 0]),
         (ArticleFilter(category="none"), []),
@@ -106,7 +106,7 @@ def test_articles_of_the_same_moment_are_listed_once(reader: Reader, redis_clien
 )
 @pytest.mark.parametrize("chunk", [1, 2, 200])
 def test_filters(
-    reader: Reader, monkeypatch: pytest.MonkeyPatch, wanted: ArticleFilter, numbers: list[int], chunk: int
+    reader: Reader, monkeypatch: pytest.MonkeyPatch, conditions: ArticleFilter, numbers: list[int], chunk: int
 ) -> None:
     monkeypatch.setattr(catalogue, "_CHUNK", chunk)
     names = [url(n, "a.paper.test" if n < 3 else "b.paper.test") for n in range(5)]
@@ -115,7 +115,7 @@ def test_filters(
         item = reader.page(reader.lease(name, **said), text(f"story {n}"), language="de" if n < 2 else "en-GB")
         reader.wired.leases.done(reader.passed(item).lease, status="fetched")
     for limit in (1, 2, 9):
-        found = [uid for page in all_pages(reader, wanted, limit) for uid in page]
+        found = [uid for page in all_pages(reader, conditions, limit) for uid in page]
         assert found == [url_uid(names[n]) for n in numbers]
 
 

@@ -84,7 +84,7 @@ def test_the_settings_of_a_source_hold_for_its_urls(url: str, options: TaskOptio
 
 
 @pytest.mark.parametrize(
-    ("asked", "url", "expected"),
+    ("requested", "url", "expected"),
     [
         ("http://c.test/s", "http://a.test/x/", ("news", "world", True)),
         ("http://c.test/s", "http://d.test/x/", (None, None, False)),
@@ -92,10 +92,10 @@ def test_the_settings_of_a_source_hold_for_its_urls(url: str, options: TaskOptio
         ("http://a.test/s", "http://b.test/x", ("plain", "world", True)),
     ],
 )
-def test_a_redirect_to_a_source_has_its_settings(asked: str, url: str, expected: tuple[Any, ...]) -> None:
-    task = tasks.at_target(tasks.article_task(asked, KNOWN), url, KNOWN)
+def test_a_redirect_to_a_source_has_its_settings(requested: str, url: str, expected: tuple[Any, ...]) -> None:
+    task = tasks.at_target(tasks.article_task(requested, KNOWN), url, KNOWN)
     assert (task.source, task.category, tasks.keeps_slash(task)) == expected
-    assert task.id == tasks.article_task(asked, KNOWN).id
+    assert task.id == tasks.article_task(requested, KNOWN).id
 
 
 def test_a_redirected_task_keeps_its_requested_url() -> None:

@@ -94,7 +94,7 @@ def test_tls_verifies_certificate_and_name_by_the_file_that_was_given(pair: Pair
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"SECURITY": "tls"}, "FEEDCRAWL_KAFKA_SECURITY must be one of plaintext, ssl"),
         ({"SASL_MECHANISM": "GSSAPI"}, "FEEDCRAWL_KAFKA_SASL_MECHANISM must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"),
@@ -108,8 +108,8 @@ def test_tls_verifies_certificate_and_name_by_the_file_that_was_given(pair: Pair
         ({"SECURITY": "ssl", "CERT_FILE": "/nowhere/c.pem"}, "FEEDCRAWL_KAFKA_CERT_FILE /nowhere/c.pem cannot be used"),
     ],
 )
-def test_unusable_settings_are_refused_in_a_sentence(given: dict[str, str], told: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)) as refused:
+def test_unusable_settings_are_refused_in_a_sentence(given: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)) as refused:
         access(**given)
     assert SECRET not in str(refused.value)
 

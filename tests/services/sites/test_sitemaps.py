@@ -122,7 +122,7 @@ def test_bounds_of_sitemaps_and_of_retired_sitemaps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "said"),
+    ("named", "expected"),
     [
         (["http://a.test/sitemap.xml"], True),
         (["x", "http://A.test:80/sitemap.xml?utm_source=robots"], True),
@@ -131,8 +131,8 @@ def test_bounds_of_sitemaps_and_of_retired_sitemaps() -> None:
         ([], False),
     ],
 )
-def test_the_sitemaps_of_a_robots_txt_are_recognised(named: list[str], said: bool) -> None:
-    assert sitemaps.names_it(replace(SITEMAP, root_url="http://a.test/index.xml"), named) is said
+def test_the_sitemaps_of_a_robots_txt_are_recognised(named: list[str], expected: bool) -> None:
+    assert sitemaps.names_it(replace(SITEMAP, root_url="http://a.test/index.xml"), named) is expected
 
 
 def test_a_poll_leaves_tasks_memory_and_state(stores: Stores) -> None:

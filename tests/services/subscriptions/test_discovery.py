@@ -9,7 +9,7 @@ PAGE = "http://a.test/"
 
 
 @pytest.mark.parametrize(
-    ("said", "polls", "expected"),
+    ("subscription", "polls", "expected"),
     [
         (Subscription("f", PAGE), PollRecord(), "page"),
         (Subscription("f", PAGE, page=PAGE), PollRecord(last_fetch_at="then"), "page"),
@@ -18,10 +18,10 @@ PAGE = "http://a.test/"
         (Subscription("f", PAGE), PollRecord(last_success_at="then"), "none"),
     ],
 )
-def test_where_a_subscription_is(said: Subscription, polls: PollRecord, expected: str) -> None:
-    feed = Feed(said, polls)
+def test_where_a_subscription_is(subscription: Subscription, polls: PollRecord, expected: str) -> None:
+    feed = Feed(subscription, polls)
     assert stage(feed) == expected
-    assert feed.is_guess is (said.page is not None and expected != "none")
+    assert feed.is_guess is (subscription.page is not None and expected != "none")
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ def test_counts_that_a_poll_adds(item: FeedPoll, expected: Increments) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("fields", "expected"),
     [
         ({"status": "success"}, Increments({"article:stored": 1})),
         ({"status": "success", "merged_into": "b" * 16}, Increments({"article:merged": 1})),
         ({"status": "failure", "reason": "http_404"}, Increments({"article:http_404": 1}, None, "a.example")),
     ],
 )
-def test_counts_that_an_article_adds(said: dict[str, Any], expected: Increments) -> None:
-    assert of_article(Article(LEASE, "https://a.example/1", NOW, **said)) == expected
+def test_counts_that_an_article_adds(fields: dict[str, Any], expected: Increments) -> None:
+    assert of_article(Article(LEASE, "https://a.example/1", NOW, **fields)) == expected

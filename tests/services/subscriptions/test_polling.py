@@ -274,7 +274,7 @@ def test_an_unchanged_digest_stores_the_new_hash_and_counts_no_news() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "expected"),
     [
         ({}, {}, []),
         ({}, {"trust": {"etag": "deaf", "last_modified": "deaf"}},
@@ -288,9 +288,9 @@ def test_an_unchanged_digest_stores_the_new_hash_and_counts_no_news() -> None:
     ],
 )  # fmt: skip
 def test_changes_of_state_that_an_operator_should_know(
-    before: dict[str, Any], after: dict[str, Any], said: list[Any]
+    before: dict[str, Any], after: dict[str, Any], expected: list[Any]
 ) -> None:
-    assert list(polling.state_changes(PollRecord(**before), PollRecord(**after))) == said
+    assert list(polling.state_changes(PollRecord(**before), PollRecord(**after))) == expected
 
 
 # --- new addresses ---

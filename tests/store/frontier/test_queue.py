@@ -512,9 +512,9 @@ def test_hosts_without_a_registered_domain_share_no_pace(make, host):
     assert sorted(ids(frontier.take(9))) == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize(("said", "wait"), [({}, 0.0), ({"scopes": {"domain": ScopePace(0.25)}}, 0.25)])
-def test_a_domain_without_settings_slows_none_of_its_hosts(make, said, wait):
-    frontier = make(host_concurrency=3, **said)
+@pytest.mark.parametrize(("policy", "wait"), [({}, 0.0), ({"scopes": {"domain": ScopePace(0.25)}}, 0.25)])
+def test_a_domain_without_settings_slows_none_of_its_hosts(make, policy, wait):
+    frontier = make(host_concurrency=3, **policy)
     frontier.enqueue([article(f"a{n}") for n in range(3)])
     frontier.pace("one.example", delay_sec=0)
     assert (len(frontier.take(1).leases), frontier.take(0).wait_sec) == (1, wait)

@@ -162,7 +162,7 @@ def test_unsigned(title, expected):
 
 
 @pytest.mark.parametrize(
-    ("said", "title"),
+    ("statements", "title"),
     [
         ([("One", 1), ("Two", 0.5), ("Two", 0.6)], "Two"),
         ([("One", 1), ("Two", 1)], "One"),
@@ -177,8 +177,8 @@ def test_unsigned(title, expected):
         ([], None),
     ],
 )
-def test_elect(said, title):
-    assert elect([Statement(*statement) for statement in said]).text == (title or "")
+def test_elect(statements, title):
+    assert elect([Statement(*statement) for statement in statements]).text == (title or "")
 
 
 def test_a_heading_that_the_url_spells_is_the_title_though_the_title_element_has_other_words():
