@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
@@ -28,6 +27,8 @@ from feedcrawl.domain.markup import MATH_TAGS, drop, parse_html
 from feedcrawl.domain.text import BLOCKS, is_unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml.html import HtmlElement
 
 MAX_DEPTH = 200
@@ -59,7 +60,9 @@ _DROPPED_WITH_CONTENT = {
 _STAYING = _TAGS | MATH_TAGS
 _DRAWN_BLOCKS = BLOCKS - _TAGS  # they end a line, and would run together with the next where only their text stays
 _LINK_ATTRIBUTES = {"rel": "noopener noreferrer", "target": "_blank", "referrerpolicy": "no-referrer"}
-_URL_ATTRIBUTES = ("href", "src", "cite")
+_NO_TAG = "article"  # not allowed: of an element with this tag the content stays
+_WITH_URL = {"a": "href", "img": "src", "blockquote": "cite", "q": "cite"}
+_RELATIVE = re.compile(r' (?:href|src|cite)="(?!https?:|mailto:)')  # also in some texts
 _OVERRIDES = ("\u202d", "\u202e")  # these make text look like another text; no language needs them (UAX 9, 2.2)
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 
@@ -94,7 +97,8 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _drop_sourceless(tree)
     _unwrap_images(tree)
     drop_repeated_images(tree)
-    safe = _allow(_inner_html(tree), image_proxy)
+    tree.tag = _NO_TAG
+    safe = _allow(etree.tostring(tree, encoding="unicode", method="html", with_tail=False), image_proxy)
     for override in _OVERRIDES:
         safe = safe.replace(override, "")
     return safe.strip()
@@ -189,15 +193,17 @@ def _unwrap_images(tree: HtmlElement) -> None:
 def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
     for image in tree.iter("img"):
         _set_or_drop(image, "src", image_source(image))
-    for element in tree.iter():
-        for name in element.attrib:
-            if name in _URL_ATTRIBUTES and not _is_proxied(element.tag, name, element.get(name), image_proxy):
-                _set_or_drop(element, name, safe_url(element.get(name), base_url))
+    for element in tree.iter(*_WITH_URL):
+        name = _WITH_URL[element.tag]
+        url = element.get(name)
+        if url is not None and not _is_proxied(element.tag, name, url, image_proxy):
+            _set_or_drop(element, name, safe_url(url, base_url))
     for link in tree.iter("a"):
         # nh3 sets these too, but in an order that differs from process to process.
-        for name in _LINK_ATTRIBUTES:
-            link.attrib.pop(name, None)
-        link.attrib.update(_LINK_ATTRIBUTES)
+        for name in _LINK_ATTRIBUTES.keys() & link.keys():
+            del link.attrib[name]
+        for name, value in _LINK_ATTRIBUTES.items():
+            link.set(name, value)
     if image_proxy:
         for image in tree.iter("img"):
             _set_or_drop(image, "src", _proxied(image.get("src"), image_proxy))
@@ -221,18 +227,17 @@ def _is_proxied(tag: str, name: str, value: str, image_proxy: str | None) -> boo
     return image_proxy is not None and (tag, name) == ("img", "src") and value.startswith(image_proxy)
 
 
-def _inner_html(tree: HtmlElement) -> str:
-    children = (etree.tostring(child, encoding="unicode", method="html") for child in tree)
-    return escape(tree.text or "", quote=False) + "".join(children)
-
-
 def _allow(html: str, image_proxy: str | None) -> str:
-    return nh3.clean(
-        html,
+    safe = _allow_list(None).clean(html)  # a filter is called for each attribute, which is half of the cost
+    return _allow_list(partial(_only_absolute, image_proxy)).clean(html) if _RELATIVE.search(safe) else safe
+
+
+def _allow_list(attribute_filter: Callable[[str, str, str], str | None] | None) -> nh3.Cleaner:
+    return nh3.Cleaner(
         tags=_STAYING,
         clean_content_tags=_DROPPED_WITH_CONTENT,
         attributes=_ATTRIBUTES,
-        attribute_filter=partial(_only_absolute, image_proxy),
+        attribute_filter=attribute_filter,
         url_schemes={"http", "https", "mailto"},
         link_rel=None,
         set_tag_attribute_values={"a": _LINK_ATTRIBUTES},
@@ -242,4 +247,4 @@ def _allow(html: str, image_proxy: str | None) -> str:
 def _only_absolute(image_proxy: str | None, tag: str, name: str, value: str) -> str | None:
     """The value of an attribute; None for a URL still relative, because nh3 found an element where lxml saw text."""
     absolute = value.startswith(("http:", "https:", "mailto:")) or _is_proxied(tag, name, value, image_proxy)
-    return value if name not in _URL_ATTRIBUTES or absolute else None
+    return value if name != _WITH_URL.get(tag) or absolute else None

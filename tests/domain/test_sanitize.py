@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.markup import MATH_TAGS, parse_html
-from feedcrawl.domain.sanitize import MAX_DEPTH, clean_html, safe_url
+from feedcrawl.domain.sanitize import MAX_DEPTH, _allow, clean_html, safe_url
 
 BASE = "https://news.example/2026/a.html"
 LINK = 'rel="noopener noreferrer" target="_blank" referrerpolicy="no-referrer"'
@@ -230,6 +230,18 @@ def test_tracking_pixels_go():
 )
 def test_safe_url(url, safe):
     assert safe_url(url, BASE) == safe
+
+
+@pytest.mark.parametrize(
+    ("html", "safe"),
+    [
+        ('<p><a title="x" href="/b">a</a> <a title="x" href="https://d.example/b">b</a></p>', ["https://d.example/b"]),
+        ('<p><a href="https://d.example/b">a</a> in code: x href="/b"</p>', ["https://d.example/b", "/b"]),
+        ('<img src="b.png"><img src="https://d.example/b.png">', ["https://d.example/b.png"]),
+    ],
+)
+def test_only_absolute_urls_pass_the_allow_list(html, safe):
+    assert re.findall(r'(?:href|src)="([^"]*)"', _allow(html, None)) == safe
 
 
 def test_a_page_on_a_private_address_may_show_its_own_images():
