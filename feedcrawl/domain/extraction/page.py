@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.areas import main_area
 from feedcrawl.domain.extraction.bodies.weights import weigh
+from feedcrawl.domain.extraction.labels import Labels
 from feedcrawl.domain.extraction.structured import Thing, article_of, is_article, read_things
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.bodies.areas import Area
+    from feedcrawl.domain.extraction.labels import Label
 
 MIN_HTML_LENGTH = 200
 MIN_STORY = 500  # letters of prose; shorter texts explain how to enable scripts
@@ -51,7 +53,10 @@ class Page:
 
     def meta(self, *names: str) -> str | None:
         """The first content of the meta elements with these names, in order of preference."""
-        return next((content for name in names for content in self.metas.get(name, ())), None)
+        for name in names:
+            if name in self.metas:
+                return self.metas[name][0]
+        return None
 
     @cached_property
     def lines(self) -> list[str]:
@@ -70,6 +75,19 @@ class Page:
     def headings(self) -> list[tuple[HtmlElement, str]]:
         """The h1 elements that have a text, and their texts."""
         return [(h1, text) for h1 in self.tree.iter("h1") if (text := text_of(h1))]
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What the elements of the page are called."""
+        return Labels(self._elements)
+
+    @cached_property
+    def _elements(self) -> list[HtmlElement]:
+        return list(self.tree.iter())
+
+    def labelled(self, judge: Callable[[Label], bool]) -> list[HtmlElement]:
+        """The elements whose label the judge accepts, in document order."""
+        return [self._elements[at] for at, _ in self.labels.find(judge)]
 
     @cached_property
     def around_headline(self) -> set[HtmlElement]:

@@ -82,7 +82,9 @@ def load_json(text: str) -> Json:
     """
     if len(text) > MAX_LENGTH:
         return None
-    text = _WRAPPING.sub("", _WRAPPING.sub("", text)).strip().rstrip(";")
+    if "<!" in text or "-->" in text or "]]>" in text:
+        text = _WRAPPING.sub("", _WRAPPING.sub("", text))
+    text = text.strip().rstrip(";")
     for candidate in (text, _TRAILING_COMMA.sub("", text)):
         try:
             value: Json = json.loads(candidate, strict=False)

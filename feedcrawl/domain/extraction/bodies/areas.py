@@ -67,7 +67,7 @@ def main_area(tree: HtmlElement) -> Area:
 
     Hidden text belongs to the area, since answers and details open under their headings.
     """
-    body = shown_body(deepcopy(tree))
+    body, _ = shown_body(deepcopy(tree))
     weights = weigh(body)
     _clear(body, weights)
     root = _main(body, weights)

@@ -19,12 +19,15 @@ _MOST_LINKED = 0.5
 _ABOUT_SHOWING = ("hidden", "aria-hidden", "style")
 
 
-def open_folds(body: HtmlElement) -> None:
+def open_folds(body: HtmlElement) -> set[HtmlElement]:
     """Show the text that opens under its heading, also the heading if it is a button; changes the tree.
+
+    Returned are the changed elements.
 
     The control of a panel states whether it is open (`aria-expanded`, WAI-ARIA 1.2). The panel follows the control,
     alone or after the box that contains only the control, and is a text: menus are lists of links.
     """
+    changed: set[HtmlElement] = set()
     controls: list[HtmlElement] = body.xpath(".//*[@aria-expanded]")
     for control in controls:
         heading = _text(control)
@@ -35,6 +38,9 @@ def open_folds(body: HtmlElement) -> None:
             control.tag = "div"
         for element in (panel, *islice(panel, 1)):
             _show(element)
+            changed.add(element)
+        changed.add(control)
+    return changed
 
 
 def _panel(control: HtmlElement, heading: str) -> HtmlElement | None:

@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from feedcrawl.domain.extraction.bodies.folds import open_folds
-from feedcrawl.domain.extraction.bodies.marks import certain, is_hidden, marks_of
-from feedcrawl.domain.extraction.bodies.weights import INLINE, Weights, forget, in_names, names, weigh
+from feedcrawl.domain.extraction.bodies.marks import certain, marks_of, may_be_furniture
+from feedcrawl.domain.extraction.bodies.weights import Weights, forget, in_names, names, weigh
+from feedcrawl.domain.extraction.labels import is_hidden, label_of
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, fold, raw_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.labels import Label, Labels
 
 Marked = dict["HtmlElement", list[str]]
 Dropped = list[tuple[str, str]]
@@ -50,7 +55,6 @@ BODY = re.compile(
     re.IGNORECASE,
 )
 
-_UNMARKED = INLINE - {"span"}
 _NO_MARKS: set[str] = set()
 is_body = in_names(BODY, "body", "content", "text")
 _COMMENTS = POSTS | {"disqus"}
@@ -62,19 +66,22 @@ _ARTICLE_SHARE = 0.3
 
 
 def clear_away(
-    tree: HtmlElement, spared: frozenset[str] = frozenset(), dropped: Dropped | None = None
+    tree: HtmlElement, labels: Labels, spared: frozenset[str] = frozenset(), dropped: Dropped | None = None
 ) -> tuple[HtmlElement, Weights]:
     """The body of a page without its furniture, and its weights; changes the tree. `spared` words mark no furniture.
 
-    Each removed part is appended to `dropped` with its marks. Elements without text are removed first, then comments,
-    which may have more text than the article, then certain furniture, then likely furniture: consent dialogs longer
-    than the article would make every other share look small.
+    `labels` are those of the tree's elements. Each removed part is appended to `dropped` with its marks. Elements
+    without text are removed first, then comments, which may have more text than the article, then certain furniture,
+    then likely furniture: consent dialogs longer than the article would make every other share look small.
     """
-    body = shown_body(tree, dropped)
-    marked = _marked(body)
+    elements = list(tree.iter())
+    suspects = [(elements[at], label) for at, label in labels.find(may_be_furniture)]
+    body, opened = shown_body(tree, dropped)
+    weights = weigh(body)
+    shown = {e: label_of(e) if e in opened else label for e, label in suspects if e in weights and e is not body}
+    marked = _marked(body, shown)
     if spared:
         marked = {e: left for e, marks in marked.items() if (left := [m for m in marks if m not in spared])}
-    weights = weigh(body)
     if comments := {
         e: found for e, marks in marked.items() if (found := [mark for mark in marks if mark in _COMMENTS])
     }:
@@ -86,20 +93,22 @@ def clear_away(
     return body, weights
 
 
-def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> HtmlElement:
-    """The body of a page without elements that have no text and without consent dialogs; changes the tree."""
+def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> tuple[HtmlElement, set[HtmlElement]]:
+    """The body of a page without elements that have no text and without consent dialogs, and the elements in the body
+    whose attributes were changed to show them; changes the tree.
+    """
     for kind in list(tree.iter(*EMBEDS)):
         if embed_of(kind) is None:
             drop(kind)
     etree.strip_elements(tree, *_UNSHOWN, with_tail=False)
-    open_folds(tree)
+    opened = open_folds(tree)
     for element in list(tree.iter(*_NEVER_TEXT)):
         drop(element)
     body = tree.find("body")
     if body is None:
         body = tree
     _drop_consent(body, dropped)
-    return body
+    return body, opened
 
 
 def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
@@ -110,15 +119,15 @@ def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
         drop(element)
 
 
-def _marked(body: HtmlElement) -> Marked:
-    """The marked elements below the body with their marks, in document order."""
+def _marked(body: HtmlElement, labels: Mapping[HtmlElement, Label]) -> Marked:
+    """The labelled elements below the body that have marks, with their marks, in document order."""
     formulas = {box for math in body.iter("math") for box in takewhile(_is_in_line, math.iterancestors())}
     players = {box for player in body.iter(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
     coloured = {part for code in body.iter("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
     found: Marked = {}
     shown: set[HtmlElement] = set()
-    for element in body.iterdescendants():
-        marks = marks_of(element) if element.tag not in _UNMARKED and element not in coloured else None
+    for element, label in labels.items():
+        marks = marks_of(element, label) if element not in coloured else None
         if not marks or (element in formulas and not is_hidden(element)):
             continue
         if element in players:
@@ -179,6 +188,8 @@ def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
             acquitted.add((element.tag, element.get("class")))
         else:
             found[element] = marks
+    if not acquitted:
+        return found
     # An element that looks like the part with the text is the rest of that part.
     return {
         e: marks for e, marks in found.items() if e.get("class") is None or (e.tag, e.get("class")) not in acquitted
@@ -190,6 +201,10 @@ def _taken(suspects: Marked, weights: Weights) -> dict[str, int]:
     taken: dict[str, int] = {}
     borne: dict[HtmlElement, set[str]] = {}
     for element, marks in suspects.items():  # in document order: those above come before
+        if not weights[element].total:
+            for mark in marks:
+                taken.setdefault(mark, 0)
+            continue
         above = next((borne[parent] for parent in element.iterancestors() if parent in borne), _NO_MARKS)
         borne[element] = above.union(marks)
         for mark in marks:

@@ -43,12 +43,13 @@ def is_introduced(links: HtmlElement) -> bool:
     if lead is None or _stays_on_page(links):
         return False
     text = fold(raw_text(lead))
-    if not text or len(text) > _MAX_LEAD_LENGTH or _ELSEWHERE.search(text[-120:]):
-        return False
-    if text.endswith(_COLONS):
-        return True
-    if links.tag == "dl":  # the particulars of a thing or of a member
-        return False
+    return 0 < len(text) <= _MAX_LEAD_LENGTH and _announces(lead, text, links) and not _ELSEWHERE.search(text[-120:])
+
+
+def _announces(lead: HtmlElement, text: str, links: HtmlElement) -> bool:
+    """True for a line with a colon, and for a heading of links that are no particulars of a thing or of a member."""
+    if text.endswith(_COLONS) or links.tag == "dl":
+        return text.endswith(_COLONS)
     return next(lead.iter("a"), None) is None if lead.tag in HEADINGS else _opens_section(lead)
 
 

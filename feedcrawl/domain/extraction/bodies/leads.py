@@ -6,9 +6,11 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from lxml.html import Element
+
 from feedcrawl.domain.extraction.bodies.weights import INLINE, names
 from feedcrawl.domain.extraction.structured import text_at
-from feedcrawl.domain.text import squeezed, text_of
+from feedcrawl.domain.text import raw_text, squeezed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,10 +45,7 @@ def described_lead(page: Page) -> str | None:
     starts = {key[:size] for key in keys for size in range(_MIN_START, _START + 1)}
     for element in page.tree.iter(*_PLACES) if keys else ():
         for text in (element.text, element.tail if element.tag in INLINE else None):
-            if not text or len(text) < _MIN_START or text.isspace():
-                continue
-            first = _LETTER.search(text)
-            if first is None or first[0].lower()[0] not in initials:
+            if not text or len(text) < _MIN_START or text.isspace() or not _begins_with(text, initials):
                 continue
             start = squeezed(text, _KEY_LENGTH)
             if start[:_START] in starts and any(key.startswith(start) or start.startswith(key) for key in keys):
@@ -84,12 +83,34 @@ def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
     return None
 
 
+def has_lead(root: HtmlElement, lead: str) -> bool:
+    """True if an article has its standfirst already."""
+    return squeezed(lead, 60) in squeezed(raw_text(root))
+
+
+def add_lead(root: HtmlElement, lead: str | None) -> None:
+    """Put the standfirst in front, unless the article has it."""
+    if lead and not has_lead(root, lead):
+        for line in reversed(lead.splitlines()):
+            paragraph = Element("p")
+            paragraph.text, paragraph.tail, root.text = line, root.text, None
+            root.insert(0, paragraph)
+
+
 def _description_keys(page: Page) -> Iterator[str]:
     metas = (page.meta(name) for name in ("og:description", "description", "twitter:description"))
     for text in (*metas, text_at(page.article, "description")):
         key = squeezed(text or "", _KEY_LENGTH)
         if text and len(text) > _MIN_LENGTH and len(key) >= _MIN_KEY_LENGTH:
             yield key
+
+
+def _begins_with(text: str, initials: set[str]) -> bool:
+    """True if the first letter or digit of a text, in lower case, is one of the initials."""
+    first = text.lstrip()[0]
+    match = None if first.isalnum() else _LETTER.search(text)
+    first = match[0] if match else first
+    return first.lower()[0] in initials
 
 
 def _lead_at(element: HtmlElement, keys: set[str]) -> str | None:

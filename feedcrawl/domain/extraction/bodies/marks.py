@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, names, remembered
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, remembered
 from feedcrawl.domain.text import raw_text, squeezed
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.labels import Label
 
 _ELEMENTS = {
     "nav": "<nav>", "footer": "<footer>", "aside": "<aside>", "head": "<head>", "dialog": "<dialog>",
     "menu": "<menu>", "form": "<form>",
 }  # fmt: skip
 _ROLES = frozenset({"navigation", "complementary", "banner", "contentinfo", "dialog", "search"})
-_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 # Certain words name furniture on almost every page that uses them; likely ones often name layout or the article itself.
 _CERTAIN = frozenset({
@@ -47,7 +48,6 @@ _APART = "".join(char if char.isalnum() else " " for char in map(chr, range(128)
 _NUMBERED = re.compile(r"([A-Za-z]+)\d{0,3}")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
-_PLAYER = re.compile(r"\b(?:video|audio|media) player\b", re.IGNORECASE)
 _HIDING = re.compile(r"(?i:hid(?:e|den))(?![a-z])")
 _HIDDEN_STATE = re.compile(
     r"_?(?:(?:\w{1,4}|visually|aria|accessib\w+|element|state)[-_]?)??hid(?:e|den)(?:[-_](?=\w*\d)[\da-z]{4,6}(?:_\d+)?)?"
@@ -58,7 +58,7 @@ _HIDDEN_STATE = re.compile(
 
 _MAX_RUN = 60
 _ANCHOR_DASHES = 2
-_ONLY_CLASS = ["class"]
+_UNMARKED = INLINE - {"span"}
 _LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
 
 
@@ -67,53 +67,45 @@ def certain(marks: list[str]) -> list[str]:
     return [mark for mark in marks if mark in _CERTAIN or mark in _CERTAIN_MARKS]
 
 
-def marks_of(element: HtmlElement) -> list[str]:
+def may_be_furniture(label: Label) -> bool:
+    """False for a label whose elements have no marks of furniture, wherever they are."""
+    is_marked = label.tag in _ELEMENTS or label.is_hidden or label.is_player or label.role in _ROLES
+    return label.tag not in _UNMARKED and (is_marked or bool(words_of(label.names)))
+
+
+def marks_of(element: HtmlElement, label: Label) -> list[str]:
     """The marks of furniture on an element."""
-    tag, attributes = element.tag, element.keys()
+    tag, marking = label.tag, words_of(label.names)
     found = [_ELEMENTS[tag]] if tag in _ELEMENTS else []
-    if not attributes:
-        return found
-    marking = words_of(element.get("class", "") if attributes == _ONLY_CLASS else names(element))
     # Paragraphs for members have the word too, and may be hidden from others; the offer to subscribe is a block.
     for_members = tag in _LINES and "paywall" in marking
-    if attributes != _ONLY_CLASS:
-        if not for_members and is_hidden(element):
-            found.append("hidden attribute")
-        if "role" in attributes and (role := element.get("role")) in _ROLES:
-            found.append(f"role {role}")
-        if "aria-label" in attributes and _PLAYER.search(element.get("aria-label")):
-            found.append("player label")
+    if label.is_hidden and not for_members:
+        found.append("hidden attribute")
+    if label.role in _ROLES:
+        found.append(f"role {label.role}")
+    if label.is_player:
+        found.append("player label")
     if marking and tag not in {"article", "main"}:
-        marking = words_of(element.get("class", "")) if _is_anchor(element) else marking
+        marking = words_of(label.classes) if _is_anchor(element, label.anchor) else marking
         found.extend(word for word in marking if not (word == "paywall" and for_members))
     return found
 
 
-def _is_anchor(element: HtmlElement) -> bool:
+def _is_anchor(element: HtmlElement, anchor: str) -> bool:
     """True if an element's id consists of words of its heading: it names the content, not a part of the page."""
-    anchor = element.get("id", "")
     if element.tag in HEADINGS or not words_of(anchor):
         return element.tag in HEADINGS
     heading = next(element.iter(*HEADINGS), None) if anchor.count("-") >= _ANCHOR_DASHES else None
     return heading is not None and squeezed(raw_text(heading)).startswith(squeezed(anchor))
 
 
-def is_hidden(element: HtmlElement) -> bool:
-    """True if an element states that it is not shown."""
-    attributes = element.keys()
-    return (
-        "hidden" in attributes
-        or ("aria-hidden" in attributes and element.get("aria-hidden") == "true")
-        or ("style" in attributes and _HIDDEN.search(element.get("style")) is not None)
-    )
-
-
 def _words(named: str) -> tuple[str, ...]:
     """The words for furniture in class and id, phrases first; none in names of utility classes ("md:hidden")."""
-    found = _PHRASES.findall(named.lower())
+    small = named.lower()
+    found = _PHRASES.findall(small)
     if ":" in named or "[" in named:
         named = " ".join(token for token in named.split() if ":" not in token and "[" not in token)
-    if _HIDING.search(named):
+    if "hid" in small and _HIDING.search(named):
         named = " ".join(t for t in named.split() if _HIDDEN_STATE.fullmatch(t) or not _HIDING.search(t))
     for words in map(_words_in, named.translate(_APART).split()):
         if words:

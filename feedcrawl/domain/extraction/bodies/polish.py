@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lxml.html import Element
-
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, in_names, names
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, canonical_text, fold, raw_text, squeezed, words
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.bodies.weights import Weights
 
 Grams = Counter[tuple[str, ...]]
+Said = list[tuple["HtmlElement", str]]
+"""Lines of an article, each with its text as written."""
 
 _GRAM = 4
 _FIGURE_TEXT = 500
@@ -103,14 +103,22 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
             outermost.tag = "figure"
 
 
-def drop_calls(root: HtmlElement) -> None:
+def drop_lines(root: HtmlElement) -> None:
+    """Remove repeated paragraphs, notices, and lines that ask the reader to follow, to subscribe or to read on."""
+    said = _said(root)
+    _drop_calls(_said(root) if _drop_doubles(said) else said)
+
+
+def _said(root: HtmlElement) -> Said:
+    return [(line, raw_text(line)) for line in lines(root)]
+
+
+def _drop_calls(said: Said) -> None:
     """Remove notices, and lines that ask the reader to follow, to subscribe, or to read something else."""
-    for line in lines(root):
-        if line.getparent() is None:
-            continue
-        text = raw_text(line)
-        if len(text) >= 2 * _NOTICE_LENGTH or len(text := fold(text)) >= _NOTICE_LENGTH:
-            continue
+    short = [
+        (line, text) for line, raw in said if len(raw) < 2 * _NOTICE_LENGTH and len(text := fold(raw)) < _NOTICE_LENGTH
+    ]
+    for line, text in short:
         small = text.lower()
         if _is_notice(text, small) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _is_call(text, small)):
             drop(line)
@@ -123,28 +131,30 @@ def _is_notice(text: str, small: str) -> bool:
 
 
 def _is_call(text: str, small: str) -> bool:
-    hinted = any(map(small.__contains__, _CALL_HINTS))
-    return _CALL_START.match(text) is not None or (hinted and _CALL.search(text) is not None)
+    is_hinted = any(map(small.__contains__, _CALL_HINTS))
+    return _CALL_START.match(text) is not None or (is_hinted and _CALL.search(text) is not None)
 
 
-def drop_doubles(root: HtmlElement) -> None:
-    """Remove the paragraphs that are on the page a second time, if these are a good part of it.
+def _drop_doubles(said: Said) -> bool:
+    """Remove the paragraphs that are on the page a second time, if these are a good part of it; True if they are.
 
     Layouts for small screens repeat whole articles; a few repeated lines are the author's.
     """
     seen: set[str] = set()
     doubles: dict[HtmlElement, str] = {}
     total = doubled = 0
-    for line in lines(root):
-        text = raw_text(line).strip()
+    for line, raw in said:
+        text = raw.strip()
         total += len(text)
         if len(text) >= _DOUBLE_LENGTH and text in seen and line.tag in _DOUBLED:
             doubles[line] = text
             doubled += len(text)
         seen.add(text)
-    if doubled > _DOUBLED_SHARE * total and len(set(doubles.values())) >= _FEWEST_DOUBLES:
-        for line in doubles:
-            drop(line)
+    if doubled <= _DOUBLED_SHARE * total or len(set(doubles.values())) < _FEWEST_DOUBLES:
+        return False
+    for line in doubles:
+        drop(line)
+    return True
 
 
 def drop_repeats(root: HtmlElement) -> None:
@@ -152,7 +162,9 @@ def drop_repeats(root: HtmlElement) -> None:
     boxes = {box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)}
     quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
     pulled = {box: runs for box, runs in quoted.items() if _GRAM < runs.total() < _PULLED}
-    own = grams(canonical_text(root)) - sum(quoted.values(), Counter()) if pulled else Counter()
+    own = grams(canonical_text(root)) if pulled else Counter()
+    for each in quoted.values() if pulled else ():
+        own.subtract(each)
     for box, runs in pulled.items():
         if (runs & own).total() > _REPEATED * runs.total():
             drop(box)
@@ -183,20 +195,6 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
         ):
             drop(heading)
             return
-
-
-def has_lead(root: HtmlElement, lead: str) -> bool:
-    """True if an article has its standfirst already."""
-    return squeezed(lead, 60) in squeezed(raw_text(root))
-
-
-def add_lead(root: HtmlElement, lead: str | None) -> None:
-    """Put the standfirst in front, unless the article has it."""
-    if lead and not has_lead(root, lead):
-        for line in reversed(lead.splitlines()):
-            paragraph = Element("p")
-            paragraph.text, paragraph.tail, root.text = line, root.text, None
-            root.insert(0, paragraph)
 
 
 def corroborate(root: HtmlElement, witness: str) -> bool:

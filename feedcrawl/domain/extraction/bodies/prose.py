@@ -38,6 +38,7 @@ _LISTS = frozenset({"table", "tbody", "tr", "ul", "ol", "dl", "li", "blockquote"
 
 _MOST_LINKS = {"p": 0.8, "ul": 0.6, "ol": 0.6, "dl": 0.6, "table": 0.6}
 _MOST_LINKS_ELSEWHERE = 0.5
+_ARRANGED = ("ul", "ol", "dl", "table")
 _NOWHERE: frozenset[str] = frozenset()
 _FEWEST_LINKS = 2  # to other sites, in a list that belongs to the text
 _KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br", "hr", "li", "dt", "dd", "blockquote"})
@@ -85,8 +86,7 @@ def trim(
     links are kept: in a thread these are the names of the authors of posts.
     """
     usual = _usual_density(root, weights)
-    lists = root.iter("ul", "ol", "dl", "table") if teasers else ()
-    introduced = {element for element in lists if is_introduced(element)}
+    introduced: set[HtmlElement] | None = None
     for element in list(root.iter()):
         weight = weights.get(element)
         if element is root or weight is None or not weight.total or element.getparent() is None:
@@ -96,10 +96,12 @@ def trim(
             and element.tag not in _KEPT_WITH_PARENT
             and _is_links(element, weight, usual, teasers=teasers)
             and not _speaks_of_others(element, own)
-            and introduced.isdisjoint(element.iter("ul", "ol", "dl", "table"))
         ):
-            note(dropped, f"{weight.density:.0%} links", element)
-            drop(element)
+            if introduced is None:  # before anything goes
+                introduced = set(filter(is_introduced, root.iter(*_ARRANGED))) if teasers else set()
+            if introduced.isdisjoint(element.iter(*_ARRANGED)):
+                note(dropped, f"{weight.density:.0%} links", element)
+                drop(element)
 
 
 def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) -> None:

@@ -16,17 +16,14 @@ from lxml.html import Element
 
 from feedcrawl.domain.extraction.bodies.elsewhere import names_of_sites
 from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away
-from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead
+from feedcrawl.domain.extraction.bodies.leads import add_lead, described_lead, has_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.bodies.polish import (
     Grams,
-    add_lead,
     corroborate,
-    drop_calls,
-    drop_doubles,
     drop_headline,
+    drop_lines,
     drop_repeats,
     grams,
-    has_lead,
     mark_figures,
 )
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
@@ -98,7 +95,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     tree = deepcopy(page.tree)
     wholes = whole_articles(tree)
     kind = page_kind(page)
-    body, weights = clear_away(tree, POSTS if kind == "forum" else frozenset(), dropped)
+    body, weights = clear_away(tree, page.labels, POSTS if kind == "forum" else frozenset(), dropped)
     thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:
         trim(thread, weights, teasers=False, dropped=dropped)
@@ -110,8 +107,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     headlines = [text_of(heading) for heading in body.iter("h1")]
     mark_figures(root, weights)
     trim(root, weights, own, dropped=dropped)
-    drop_doubles(root)
-    drop_calls(root)
+    drop_lines(root)
     drop_repeats(root)
     drop_headline(root, [*_titles(page), *headlines])
     if page.is_declared or lead == described:  # other leads need a page that is an article

@@ -57,7 +57,7 @@ def weigh(root: HtmlElement) -> Weights:
     weights: Weights = {element: Weight() for element in root.iter()}
     for element, weight in reversed(weights.items()):
         tag = element.tag
-        if (own := element.text) and (size := length(own)):
+        if (own := element.text) and not own.isspace() and (size := length(own)):
             weight.text += size
             weight.total += size
         if tag == "a":
@@ -66,8 +66,9 @@ def weigh(root: HtmlElement) -> Weights:
         elif weight.text > MIN_PARAGRAPH:
             weight.prose += _line_prose(tag, weight)
         tail = element.tail
-        if element is not root and (weight.total or tail):
-            _add(weights[element.getparent()], weight, tail, is_inline=tag in INLINE)
+        size = length(tail) if tail and not tail.isspace() else 0
+        if (weight.total or size) and element is not root:
+            _add(weights[element.getparent()], weight, size, is_inline=tag in INLINE)
     return weights
 
 
@@ -141,17 +142,15 @@ def _line_prose(tag: str, weight: Weight) -> int:
     return weight.text
 
 
-def _add(parent: Weight, weight: Weight, tail: str | None, *, is_inline: bool) -> None:
-    if weight.total:
-        if is_inline:
-            parent.text += weight.text
-            parent.link += weight.link
-        parent.total += weight.total
-        parent.prose += weight.prose
-        parent.linked += weight.linked
-    if tail and (size := length(tail)):
-        parent.text += size
-        parent.total += size
+def _add(parent: Weight, weight: Weight, tail: int, *, is_inline: bool) -> None:
+    """Add an element and the size of its tail to the parent."""
+    if is_inline:
+        parent.text += weight.text
+        parent.link += weight.link
+    parent.text += tail
+    parent.total += weight.total + tail
+    parent.prose += weight.prose
+    parent.linked += weight.linked
 
 
 def length(text: str | None) -> int:

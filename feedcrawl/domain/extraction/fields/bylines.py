@@ -14,10 +14,10 @@ from feedcrawl.domain.extraction.fields.signing_words import (
     REPORTER_AFTER,
     SIGNED,
     SIGNED_AFTER_DATE,
-    SIGNING,
     TITLED,
     TOUCHING_END,
     is_label,
+    may_be_signed,
     unglued,
 )
 from feedcrawl.domain.extraction.page import RIGHTS
@@ -94,7 +94,7 @@ def _may_sign(text: str) -> bool:
 
 def late_byline(page: Page) -> list[str]:
     """The names in the first line anywhere on the page that names the author: "Author: Ann Lee"."""
-    lines = [line for line in _joined(page.lines) if len(line) < _MAX_LATE and SIGNING.match(lowered(line))]
+    lines = [line for line in _joined(page.lines) if len(line) < _MAX_LATE and may_be_signed(line)]
     signed = (_signatories(unglued(_OTHERS_WORK.split(line)[0]), "", LABELLED) or _titled(line) for line in lines)
     return next(filter(None, signed), None) or _labelled(page)
 

@@ -20,6 +20,8 @@ _STATED = re.compile(
     r"\"(?:datePublished|publishedAt|published_at|firstPublished(?:At|Date)?|publishDate|publish(?:ed)?_date|pubDate"
     r"|date_published|publicationDate|created_at|date)\\*\"\s*:\s*\\*\"(\d{4}-\d\d-\d\d[^\"\\]{0,20})"
 )
+_HINTS = ("ublish", "pubDate", "ublication", "created_at", '"date')
+"""One of these stands where the expression matches: scripts without them need not be searched."""
 LD_SCRIPTS, SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
 _DAY = len("2017-06-01")
 _MIN_STATE = 40
@@ -28,7 +30,8 @@ _MIN_STATE = 40
 def in_scripts(page: Page, scripts: str) -> Iterator[str]:
     """Days of publication in JSON that the page's scripts read, or in structured data that is no valid JSON."""
     for script in page.tree.iterfind(scripts):
-        match = _STATED.search(script.text or "")
+        text = script.text or ""
+        match = _STATED.search(text) if any(map(text.__contains__, _HINTS)) else None
         if match and (scripts == SCRIPTS or load_json(script.text) is None):
             yield match[1]
 

@@ -6,17 +6,18 @@ import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.marks import is_hidden
 from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.fields.persons import MAX_NAME_WORDS, is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import SIGNED
 from feedcrawl.domain.extraction.fields.sites import is_front
+from feedcrawl.domain.extraction.labels import is_hidden
 from feedcrawl.domain.text import lowered, squeezed, text_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.labels import Label
     from feedcrawl.domain.extraction.page import Page
 
 MAX_AUTHORS = 20
@@ -56,7 +57,7 @@ AUTHOR_PAGE = re.compile(
 def marked_elements(page: Page) -> list[HtmlElement]:
     """The elements that a standard, their class or their id marks as bylines, and that are small enough."""
     around = page.around_headline
-    return [e for e in page.tree.iter() if _is_marked(e) and e not in around and _is_box(e)]
+    return [e for e in page.labelled(_is_marked) if e not in around and _is_box(e)]
 
 
 def marked_byline(page: Page, marked: list[HtmlElement]) -> list[str]:
@@ -95,15 +96,10 @@ def _beside(element: HtmlElement, marked: list[HtmlElement]) -> list[HtmlElement
     return [other for other in alike if not is_linked or _linked_names(other)]
 
 
-def _is_marked(element: HtmlElement) -> bool:
-    attributes = element.keys()
-    if not attributes or element.tag in _NO_MARK:
+def _is_marked(label: Label) -> bool:
+    if label.tag in _NO_MARK:
         return False
-    return (
-        _is_byline_named(names(element))
-        or ("rel" in attributes and "author" in element.get("rel").split())
-        or ("itemprop" in attributes and "author" in element.get("itemprop").split())
-    )
+    return _is_byline_named(label.names) or "author" in label.rel.split() or "author" in label.itemprop.split()
 
 
 def _is_box(element: HtmlElement, most: int = MAX_ELEMENTS) -> bool:

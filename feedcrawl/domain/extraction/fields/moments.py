@@ -28,7 +28,9 @@ from feedcrawl.domain.extraction.fields.seen_dates import (
     WRITTEN,
     date_in,
     exact,
+    is_named_for_date,
     is_of_change,
+    is_published_item,
     named_changes,
     stated_published,
     times_of_change,
@@ -64,14 +66,6 @@ _MODIFIED_METAS = (
 )  # fmt: skip
 # Sources whose dates nothing says to be of publication: not later than the change that the page shows.
 _UNSAID = frozenset({"elements named for a date", "dated lines", "JSON in scripts", "JSON in attributes"})
-_is_date_named = in_names(
-    re.compile(
-        r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"
-        r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
-        r"|(?:Date|Time)(?![a-z])",
-    ),
-    *("pub", "post", "entry", "article", "time", "dat", "fecha", "tarih", "meta", "byline", "details", "created"),
-)
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # the month of 11/03/17 is ambiguous
 _AWHILE = timedelta(days=1.5)  # zones apart
@@ -104,10 +98,9 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
         yield "structured data, meta elements", dated
     if feed and feed.published:
         yield "feed", feed.published
-    changed = _first(_shown_changed(page)) if dated is None else None
     for source, texts in _sources(page):
         moment = _first(texts)
-        if moment and not (changed and moment > changed + _AWHILE and source in _UNSAID):
+        if moment and not (dated is None and source in _UNSAID and _is_after_change(moment, page)):
             yield source, moment
 
 
@@ -154,6 +147,11 @@ def find_modified(page: Page, feed: FeedContent | None) -> datetime | None:
     return _first(stated) or (feed.updated if feed else None) or _first(_shown_changed(page))
 
 
+def _is_after_change(moment: datetime, page: Page) -> bool:
+    changed = _first(_shown_changed(page))
+    return changed is not None and moment > changed + _AWHILE
+
+
 def _first(texts: Iterable[str | None]) -> datetime | None:
     return next((moment for text in texts if text and (moment := parse_date(text))), None)
 
@@ -166,7 +164,7 @@ def _metas(page: Page, names: tuple[str, ...]) -> Iterator[str]:
 
 def _machine_readable(page: Page) -> Iterator[str | None]:
     """The values of elements with a machine-readable date, those of publication first."""
-    for element in page.tree.xpath(".//*[@itemprop='datePublished']"):
+    for element in page.labelled(is_published_item):
         yield element.get("datetime") or element.get("content") or _spelt(element, page)
     around = page.around_headline
     for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
@@ -176,11 +174,8 @@ def _machine_readable(page: Page) -> Iterator[str | None]:
 
 def _visible(page: Page) -> Iterator[str | None]:
     """Visible dates in elements whose names announce a date."""
-    places = (
-        e for e in page.tree.iter("time", "span", "div", "p", "h2", "h3", "h4", "a", "li", "abbr") if _is_marked(e)
-    )
     around = page.around_headline
-    for element in islice(places, _MAX_PLACES):
+    for element in page.labelled(is_named_for_date)[:_MAX_PLACES]:
         if not _is_elsewhere(element, around) and not is_of_change(element):
             yield _spelt(element, page)
 
@@ -231,10 +226,6 @@ def _shown_changed(page: Page) -> Iterator[str | None]:
         yield from (date_in(text, page) for text in changes if any(text in line for line in near))
     if is_dated or next(_machine_readable(page), None):  # a lone `updated` of hAtom is the day of publication
         yield from times_of_change(page, near)
-
-
-def _is_marked(element: HtmlElement) -> bool:
-    return element.tag == "time" or (bool(element.attrib) and _is_date_named(names(element)))
 
 
 def _is_elsewhere(element: HtmlElement, around: set[HtmlElement]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from feedcrawl.domain.dates import parse_date
-from feedcrawl.domain.extraction.bodies.weights import names, remembered
+from feedcrawl.domain.extraction.bodies.weights import in_names, names, remembered
 from feedcrawl.domain.extraction.fields.carried_dates import in_path
 from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.page import RIGHTS
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.labels import Label
     from feedcrawl.domain.extraction.page import Page
 
 SPELT = re.compile(
@@ -31,23 +34,36 @@ SPELT = re.compile(
     r"|\d{1,2}\s\|\s\d{1,2}\s\|\s\d{4}"
     r"|\d{4}\s*[年년]\s*\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]"
 )
-UPDATED = re.compile(
-    r"updated|modified|reviewed|\brevised|last (?:change|edit)"
-    r"|aktualisier|geändert|\bstand:|überarbeitet|mis(?:e)? à jour|modifié|actualizad|modificad|aggiornat|modificat"
-    r"|ultima modifica|última atualização|atualizad|bijgewerkt|gewijzigd|oppdatert|endret|uppdaterad|ändrad"
-    r"|opdateret|ændret|päivitetty|muokattu|zaktualizowan|aktualizac|zmodyfikowan|aktualizován|upraven|frissít|módosít|actualizat|güncelle"
-    r"|обновлен|изменен|оновлен|змінен|ενημερώθηκε|τελευταία ενημέρωση|promijenjen|ažuriran|posodobljen|uuendatud"
-    r"|atnaujint|atjaunin|diperbarui|dikemas kini|cập nhật|更新|修改|수정|업데이트|แก้ไข|อัปเดต"
-    r"|تحديث|بروزرسانی|עודכן|עדכון"
-)
-"""For lower-case text: words that announce the day of a change, in some 35 languages."""
-_FIRST_PUBLISHED = re.compile(
-    r"\b(?:originally|first) (?:published|posted|appeared)\b"
-    r"|\b(?:ursprünglich|zuerst|erstmals) (?:veröffentlicht|erschienen)\b"
-    r"|\bpublié (?:initialement|pour la première fois)\b|\bpublicado (?:originalmente|por primera vez)\b"
-    r"|\b(?:oorspronkelijk|voor het eerst) gepubliceerd\b|\bpubblicato (?:originariamente|per la prima volta)\b",
-    re.IGNORECASE,
-)
+_CHANGED = (
+    "updated", "modified", "reviewed", r"r(?<!\wr)evised", "last (?:change|edit)", "aktualisier", "geändert",
+    r"s(?<!\ws)tand:", "überarbeitet", "mis(?:e)? à jour", "modifié", "actualizad", "modificad", "aggiornat",
+    "modificat", "ultima modifica", "última atualização", "atualizad", "bijgewerkt", "gewijzigd", "oppdatert",
+    "endret", "uppdaterad", "ändrad", "opdateret", "ændret", "päivitetty", "muokattu", "zaktualizowan", "aktualizac",
+    "zmodyfikowan", "aktualizován", "upraven", "frissít", "módosít", "actualizat", "güncelle", "обновлен", "изменен",
+    "оновлен", "змінен", "ενημερώθηκε", "τελευταία ενημέρωση", "promijenjen", "ažuriran", "posodobljen", "uuendatud",
+    "atnaujint", "atjaunin", "diperbarui", "dikemas kini", "cập nhật", "更新", "修改", "수정", "업데이트", "แก้ไข",
+    "อัปเดต", "تحديث", "بروزرسانی", "עודכן", "עדכון",
+)  # fmt: skip
+"""Words that announce the day of a change, in some 35 languages; `r(?<!\\wr)` is `\\br` after its letter."""
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """An expression for words, parted by their first letters: a search compares those, and fewer of the words."""
+    by_letter = groupby(sorted(words, key=itemgetter(0)), key=itemgetter(0))
+    return "|".join(f"{letter}(?:{'|'.join(word[1:] for word in group)})" for letter, group in by_letter)
+
+
+UPDATED = re.compile(_any_of(_CHANGED))
+"""For lower-case text."""
+_FIRST = (
+    "originally published", "originally posted", "originally appeared", "first published", "first posted",
+    "first appeared", "ursprünglich veröffentlicht", "ursprünglich erschienen", "zuerst veröffentlicht",
+    "zuerst erschienen", "erstmals veröffentlicht", "erstmals erschienen", "publié initialement",
+    "publié pour la première fois", "publicado originalmente", "publicado por primera vez",
+    "oorspronkelijk gepubliceerd", "voor het eerst gepubliceerd", "pubblicato originariamente",
+    "pubblicato per la prima volta",
+)  # fmt: skip
+_FIRST_PUBLISHED = re.compile(rf"\b(?:{'|'.join(_FIRST)})\b", re.IGNORECASE)
 _PUBLISHED_LINE = re.compile(
     r"\W*(?:published|posted|publi(?:é|ée|cado|cat|cada)|pubblicato|veröffentlicht|erschienen|gepubliceerd|geplaatst|publicerad"
     r"|publisert|udgivet|julkaistu|opublikowano|publikováno|megjelent|опубликовано|опубліковано|objavljeno|diterbitkan"
@@ -75,6 +91,16 @@ _SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
 _YEAR_FIRST = re.compile(r"(\d{4})[./]\s?(\d{1,2})[./]\s?(\d{1,2})")
 _LOCALE_IN_PATH = re.compile(r"/en[-_]([a-z]{2})(?:/|$)")
 _DAY_FIRST = frozenset({"uk", "au", "nz", "ie", "in", "za", "sg", "hk", "my", "pk", "ng", "ke", "eu"})
+_is_date_named = in_names(
+    re.compile(
+        r"(?<![A-Za-z])(?:pub|publi(?:sh(?:ed)?|cation|c|e)|post(?:ed)?|entry|article|time|date|datum|fecha|data|tarih|datetime"
+        r"|timestamp|meta|byline|details|created)(?:[-_]*(?:date|time|on|info|meta|datum|header|outer))*(?![a-z])"
+        r"|(?:Date|Time)(?![a-z])",
+    ),
+    *("pub", "post", "entry", "article", "time", "dat", "fecha", "tarih", "meta", "byline", "details", "created"),
+)
+_WITH_DATES = frozenset({"span", "div", "p", "h2", "h3", "h4", "a", "li", "abbr"})
+_WITH_CHANGES = frozenset({"time", "span", "div", "p", "li", "abbr"})
 MARGIN, MAX_DATED, MAX_TEXT, MAX_SENTENCE = 40, 70, 120, 600  # letters before a date; of its line, element, sentence
 
 
@@ -116,24 +142,32 @@ def _has_month_first(page: Page) -> bool:
     return language == "en-us" or (parts.hostname or "").rpartition(".")[2] not in _DAY_FIRST
 
 
-def is_named_for_change(element: HtmlElement) -> bool:
-    """True if the names of an element announce a change and not publication too."""
-    return _says_change(_named(element))
-
-
 @remembered
 def _says_change(named: str) -> bool:
-    return UPDATED.search(lowered(named)) is not None and not _PUBLISHED.search(named)
+    return UPDATED.search(lowered(named)) is not None
 
 
-def _named(element: HtmlElement) -> str:
-    return f"{names(element)} {element.get('itemprop') or ''}"
+def _is_named_for_change(label: Label) -> bool:
+    """True if the names of an element announce a change and not publication too."""
+    named = f"{label.names} {label.itemprop}"
+    return label.tag in _WITH_CHANGES and _says_change(named) and not _PUBLISHED.search(named)
+
+
+def is_named_for_date(label: Label) -> bool:
+    """True for a time element, and for the names of an element with text that announce a date."""
+    return label.tag == "time" or (label.tag in _WITH_DATES and _is_date_named(label.names))
+
+
+def is_published_item(label: Label) -> bool:
+    """True if microdata state that an element has the day of publication."""
+    return label.itemprop == "datePublished"
 
 
 def is_of_change(element: HtmlElement) -> bool:
     """True if an element has the day of a change, by its names or by the words before it in its line."""
-    if UPDATED.search(lowered(_named(element))):
-        return is_named_for_change(element)
+    named = f"{names(element)} {element.get('itemprop') or ''}"
+    if _says_change(named):
+        return not _PUBLISHED.search(named)
     before, parent = element.getprevious(), element.getparent()
     if before is None:
         text_before = (parent.text or "") if parent is not None else ""
@@ -144,8 +178,8 @@ def is_of_change(element: HtmlElement) -> bool:
 
 def named_changes(page: Page) -> Iterator[str]:
     """Visible dates in elements that are named for the last change (`class="updated"`)."""
-    for element in page.tree.iter("time", "span", "div", "p", "li", "abbr"):
-        if element.attrib and is_named_for_change(element) and (text := text_of(element)) and len(text) <= MAX_DATED:
+    for element in page.labelled(_is_named_for_change):
+        if (text := text_of(element)) and len(text) <= MAX_DATED:
             yield text
 
 
@@ -172,7 +206,9 @@ def exact(text: str | None, others: Iterable[str | None]) -> str | None:
 def stated_published(page: Page) -> Iterator[str | None]:
     """Dates that a line states as those of the first publication; under the headline, of publication."""
     lines, at = page.lines, headline_at(page)
-    first = (match for line in lines if len(line) <= MAX_SENTENCE and (match := _FIRST_PUBLISHED.search(line)))
-    yield from (date_in(match.string[match.end() :][:MARGIN], page) for match in first)
+    sentences = [line for line in lines if len(line) <= MAX_SENTENCE]
+    if any(map("\n".join(sentences).lower().__contains__, _FIRST)):
+        first = (match for line in sentences if (match := _FIRST_PUBLISHED.search(line)))
+        yield from (date_in(match.string[match.end() :][:MARGIN], page) for match in first)
     below = lines[at + 1 : at + 9] if at is not None else []
     yield from (date_in(line, page) for line in below if len(line) <= MAX_TEXT and _PUBLISHED_LINE.match(line))

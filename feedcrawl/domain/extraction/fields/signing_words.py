@@ -66,8 +66,9 @@ _TITLES: Final = (
 )
 _BY: Final = "|".join((*_BEFORE, *_WROTE))
 _TITLED: Final = "|".join(_TITLES)
-SIGNING: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED})|.{{0,40}}기자")
-"""A line that may have an author, whichever word says so."""
+_SIGNING: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED})")
+_REPORTER: Final = "기자"
+_MAX_BEFORE_REPORTER: Final = 40
 SIGNED: Final = re.compile(rf"^\W*(?:{_BY})\b[:\s]+")
 """In lower case, as all patterns here: a line that begins with an author's name after one of the words."""
 SIGNED_AFTER_DATE: Final = re.compile(
@@ -92,6 +93,13 @@ TOUCHING_END: Final = re.compile(
 )
 _MAX_LABEL: Final = 40
 _LABEL: Final = re.compile(rf"^\W*(?:{_BY}|{_TITLED}|por|de|verfasst)\W*$")
+
+
+def may_be_signed(line: str) -> bool:
+    """True for a line that may have an author, whichever word says so."""
+    small = lowered(line)
+    at = small.find(_REPORTER, 0, _MAX_BEFORE_REPORTER + len(_REPORTER))
+    return at >= 0 or _SIGNING.match(small) is not None
 
 
 def is_label(text: str) -> bool:

@@ -61,7 +61,7 @@ def seen_posts(page: Page) -> list[Post]:
 
     If authors are only within the boxes themselves, most posts must have a day too.
     """
-    body = shown_body(deepcopy(page.tree))
+    body, _ = shown_body(deepcopy(page.tree))
     weights = weigh(body)
     signs = find_signs(body, page)
     groups = _groups(body, weights) if signs.authors else {}

@@ -2,6 +2,7 @@ import pytest
 
 from feedcrawl.domain.extraction.bodies.folds import open_folds
 from feedcrawl.domain.extraction.bodies.marks import marks_of
+from feedcrawl.domain.extraction.labels import label_of
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -29,7 +30,8 @@ def opened(markup):
 def test_a_folded_text_is_shown_with_its_heading(markup):
     body = opened(markup)
     assert canonical_text(body).splitlines() == [QUESTION, canonical_text(parse_html(ANSWER))]
-    assert marks_of(body.get_element_by_id("panel")) == []
+    panel = body.get_element_by_id("panel")
+    assert marks_of(panel, label_of(panel)) == []
 
 
 @pytest.mark.parametrize(
@@ -43,4 +45,5 @@ def test_a_folded_text_is_shown_with_its_heading(markup):
     ],
 )
 def test_a_hidden_element_that_is_no_text_under_a_heading_stays_hidden(markup):
-    assert "hidden attribute" in marks_of(opened(markup).get_element_by_id("panel"))
+    panel = opened(markup).get_element_by_id("panel")
+    assert "hidden attribute" in marks_of(panel, label_of(panel))

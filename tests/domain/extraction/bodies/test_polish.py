@@ -1,12 +1,11 @@
 import pytest
 
+from feedcrawl.domain.extraction.bodies.leads import add_lead
 from feedcrawl.domain.extraction.bodies.polish import (
-    add_lead,
     agreement,
     corroborate,
-    drop_calls,
-    drop_doubles,
     drop_headline,
+    drop_lines,
     drop_repeats,
     grams,
     mark_figures,
@@ -57,7 +56,7 @@ def body(html):
 )
 def test_drop_calls(line, stays):
     root = body(f"<p>first</p>{line}")
-    drop_calls(root)
+    drop_lines(root)
     assert (len(root) == 2) is stays
 
 
@@ -172,5 +171,5 @@ def test_agreement():
 def test_a_paragraph_that_occurs_twice_is_shown_once():
     story = "".join(f"<p>{line}</p>" for line in LINES)
     tree = body(f"<div><div>{story}<p>Short.</p><li>{LINES[0]}</li></div><div>{story}<p>Short.</p></div></div>")
-    drop_doubles(tree)
+    drop_lines(tree)
     assert canonical_text(tree).splitlines() == [*LINES, "Short.", f"- {LINES[0]}", "Short."]

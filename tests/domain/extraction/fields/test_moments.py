@@ -2,7 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedcrawl.domain.extraction.fields.moments import _is_date_named, find_modified, find_published
+from feedcrawl.domain.extraction.fields.moments import find_modified, find_published
+from feedcrawl.domain.extraction.fields.seen_dates import is_named_for_date
+from feedcrawl.domain.extraction.labels import Label
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.models import FeedContent
 
@@ -205,4 +207,4 @@ def test_dates_with_slashes(lang, url, published):
     ],
 )  # fmt: skip
 def test_each_word_for_a_date_has_a_hint(named):
-    assert _is_date_named(named)
+    assert is_named_for_date(Label("p", named))
