@@ -19,9 +19,11 @@ _LATE = (
 _LARGER = ("data-orig-file", "data-hi-res-src")
 _LATE_SETS = ("data-srcset", "data-lazy-srcset")
 _SETS = (*_LATE_SETS, "srcset")
+_OF_SCRIPTS = frozenset({*_LATE, *_LATE_SETS})
 _ADDRESS = re.compile(r"(?!data:)[^\x00-\x20\x7f{}<>\"]*[/.][^\x00-\x20\x7f{}<>\"]*", re.IGNORECASE)
 UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that a reference (`&#14;`) can put into an attribute, but that lxml refuses to write."""
+_TINY = re.compile(r"\s*[01](?:px)?\s*")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Placeholders, shown until the image is loaded: a small or blurred copy, or one empty file for all images.
@@ -45,7 +47,7 @@ def image_source(image: HtmlElement) -> str | None:
 
 def is_pixel(image: HtmlElement) -> bool:
     """True if an image is loaded but not visible: 0 or 1 pixel high or wide, or hidden."""
-    tiny = any(re.fullmatch(r"\s*[01](?:px)?\s*", image.get(side) or "") for side in ("width", "height"))
+    tiny = any(_TINY.fullmatch(image.get(side) or "") for side in ("width", "height"))
     return tiny or bool(_HIDDEN.search(image.get("style") or ""))
 
 
@@ -61,7 +63,7 @@ def show_images(tree: HtmlElement) -> None:
     for image in tree.iter(*_AMP):
         image.tag = "img"
     for image in tree.iter("img"):
-        if source := image_source(image):
+        if (source := image_source(image)) and source != image.get("src"):
             image.set("src", source)
     for fallback in list(tree.iter("noscript")):
         _show_fallback(fallback)
@@ -147,8 +149,9 @@ def _image_in(element: HtmlElement | None) -> HtmlElement | None:
 
 def _addresses(image: HtmlElement) -> Iterator[str]:
     attributes = image.keys()
-    yield from (text for name in _LATE if name in attributes and _is_address(text := image.get(name, "")))
-    yield from (_largest(image.get(name, "")) for name in _LATE_SETS if name in attributes)
+    if not _OF_SCRIPTS.isdisjoint(attributes):
+        yield from (text for name in _LATE if name in attributes and _is_address(text := image.get(name, "")))
+        yield from (_largest(image.get(name, "")) for name in _LATE_SETS if name in attributes)
     source = image.get("src", "")
     is_usable = not (source.lstrip().lower().startswith("data:") or UNWRITABLE.search(source))
     if is_usable and not _PLACEHOLDER.search(source):

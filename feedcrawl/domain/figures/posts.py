@@ -42,7 +42,7 @@ _IN_AMP = {
     "amp-twitter": ("data-tweetid", "https://twitter.com/i/status/{}", "Twitter"),
     "amp-vimeo": ("data-videoid", "https://vimeo.com/{}", "Vimeo"),
 }  # fmt: skip
-_POST = re.compile("|".join(_SERVICES))
+_NAMES = frozenset(_SERVICES)
 _GIST = re.compile(r"(?:https:)?(//gist\.github\.com/[\w-]+/\w+)\.js(?:$|[?#])")
 _TELEGRAM = re.compile(r"\w+/\d+")
 _DASHES = "-–—― "  # before a signature
@@ -51,11 +51,18 @@ _LONGEST_INVITATION = 60  # letters of "View this post on Instagram", in any lan
 
 def settle_posts(tree: HtmlElement) -> None:
     """Replace each post of a known service by a frame with its address; a post without an address stays as it is."""
-    for element in list(tree.iter("blockquote", "div", "iframe", "script", *_IN_AMP)):
+    named = (element for element in tree.iter("blockquote", "div", "iframe") if _is_named(element))
+    for element in [*named, *tree.iter("script", *_IN_AMP)]:
         frame = _frame_of(element)
         if frame is not None and element.getparent() is not None:
             frame.tail = element.tail
             element.getparent().replace(element, frame)
+
+
+def _is_named(element: HtmlElement) -> bool:
+    """True if the class of an element has the name of a service."""
+    named = element.get("class")
+    return bool(named) and not _NAMES.isdisjoint(named.split())
 
 
 def _frame_of(element: HtmlElement) -> HtmlElement | None:
@@ -64,11 +71,7 @@ def _frame_of(element: HtmlElement) -> HtmlElement | None:
     if element.tag in _IN_AMP:
         attribute, address, name = _IN_AMP[element.tag]
         return _frame(address.format(element.get(attribute)), name) if element.get(attribute) else None
-    named = element.get("class")
-    if not named or not _POST.search(named):
-        return None
-    service = next((_SERVICES[word] for word in named.split() if word in _SERVICES), None)
-    return _by_markup(element, service) if service else None
+    return _by_markup(element, next(_SERVICES[word] for word in element.get("class").split() if word in _SERVICES))
 
 
 def _by_script(script: HtmlElement) -> HtmlElement | None:
