@@ -20,7 +20,7 @@ def compact_json(value: object) -> str:
     """A JSON value as text without white space. Lone surrogates, which some JSON feeds escape, stay in the text."""
     try:
         return _encode()(value).decode()
-    except (TypeError, UnicodeEncodeError):  # lone surrogates, subclasses of str
+    except (TypeError, UnicodeEncodeError, OverflowError):  # subclasses of str, lone surrogates, integers over 64 bits
         return _JSON.encode(value)
 
 
