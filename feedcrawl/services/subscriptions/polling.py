@@ -107,16 +107,18 @@ def failure_waits(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candid
     """The waits of a failed poll in addition to the cadence's back-off, including one that keeps the back-off
     from shrinking.
     """
+    if not poll.received.failed:
+        return
     before = poll.feed.polls
     yield from health.least_waits(
         health_after(poll),
-        failed=poll.received.failed,
+        failed=True,
         status=poll.received.status,
         errors=decision.state.errors,
         probe_sec=GONE_PROBE_SEC,
     )
     backing_off = decision.reason.startswith("error-backoff") and (before.reason or "").startswith("error-backoff")
-    if poll.received.failed and backing_off and before.interval_sec:
+    if backing_off and before.interval_sec:
         yield cadence.Candidate("error-backoff", min(before.interval_sec, DAY_SEC))
 
 
