@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from feedcrawl.domain.frontier.payloads import Payload
 from feedcrawl.domain.json_values import compact_json, known_fields
@@ -37,6 +37,8 @@ SITE_LANE = "listing"
 SITE_KINDS: frozenset[Kind] = frozenset({"site", "listing"})
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub", "site_search"})
 """Kinds that are taken first when several hosts are ready. An archive is not a poll: it waits as articles do."""
+_PAYLOADS: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+"""Refuses the bytes, sets and times of a user's request, which `compact_json` would write as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Task:
         if not self.depth:
             del record["depth"]
         if self.payload:
-            record["payload"] = compact(self.payload)
+            record["payload"] = valid_utf8(_PAYLOADS.encode(self.payload))
         if (lane := lane_of(self)) not in LANES:
             record["lane"] = lane
         return record
@@ -137,7 +139,11 @@ def lane_of(task: Task) -> str:
 
 def compact(value: object) -> str:
     """JSON without white space, as valid UTF-8: a lone surrogate (an escape in some JSON feeds) becomes `?`."""
-    text = compact_json(value)
+    return valid_utf8(compact_json(value))
+
+
+def valid_utf8(text: str) -> str:
+    """The text with `?` for each lone surrogate."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

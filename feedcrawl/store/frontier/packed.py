@@ -23,7 +23,7 @@ import re
 import string
 from typing import TYPE_CHECKING, get_args
 
-from feedcrawl.domain.frontier.tasks import Kind, Origin, Task, TaskRecord, compact
+from feedcrawl.domain.frontier.tasks import Kind, Origin, Task, TaskRecord, compact, valid_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +64,7 @@ def packed(task: Task) -> tuple[str, str]:
         if name in record and (not record[name] or _unplaceable(name, record[name])):
             texts[place], rest[name] = "", record[name]
     head = SEPARATOR.join((front, *texts, ""))
-    return _utf8(head), _utf8(SEPARATOR.join(("", "", compact(rest) if rest else "", str(payload))))
+    return valid_utf8(head), valid_utf8(SEPARATOR.join(("", "", compact(rest) if rest else "", str(payload))))
 
 
 def unpacked(task_id: str, text: str) -> TaskRecord:
@@ -115,7 +115,3 @@ _PLACED = frozenset(Task.__slots__)
 
 def _unplaceable(name: str, value: object) -> bool:
     return isinstance(value, str) and (_CONTROL.search(value) is not None or (name == "url" and value.startswith("//")))
-
-
-def _utf8(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
