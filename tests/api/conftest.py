@@ -18,5 +18,5 @@ def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iter
 @pytest.fixture
 def client_of_reader(reader: Reader) -> Iterator[httpx.Client]:
     """A client of an API that shares the reader's stores."""
-    with serving(reader.wired, free_port()) as url, httpx.Client(base_url=url, timeout=10) as made:
+    with serving(reader.wired, free_port()) as url, httpx.Client(base_url=url, timeout=60) as made:
         yield made

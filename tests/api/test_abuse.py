@@ -43,7 +43,7 @@ def url(wired: Wiring) -> Iterator[str]:
 
 def caller(wired: Wiring, url: str, actor: str = "ada", scope: str = "write") -> httpx.Client:
     token, _ = tokens.create(wired.tokens, actor, scope, wired.now())
-    return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=20)
+    return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
 
 def code(answer: httpx.Response) -> str:
@@ -73,7 +73,7 @@ ROUTES = [
 def test_b1_a_request_without_a_known_token_gets_401(wired: Wiring, url: str, shown: str | None) -> None:
     headers = {} if shown is None else {"Authorization": shown}
     for method, path in ROUTES:
-        answer = httpx.request(method, url + path, headers=headers)
+        answer = httpx.request(method, url + path, headers=headers, timeout=60)
         assert (answer.status_code, answer.headers.get("www-authenticate")) == (401, "Bearer"), (method, path)
         assert code(answer) in ("token_missing", "token_unknown")
 
@@ -112,7 +112,7 @@ def test_b3_floods_are_put_off(redis_server: str, redis_client: redis.Redis, tmp
     with (
         wired_to(redis_server, tmp_path, FEEDCRAWL_API_WRITE_RATE="30") as wired,
         serving(wired, free_port()) as url,
-        httpx.Client(base_url=url) as client,
+        httpx.Client(base_url=url, timeout=60) as client,
     ):
         answers = [client.post("/media/from_url", json={"url": f"{A}{n}"}) for n in range(80)]
     statuses = [each.status_code for each in answers]
@@ -174,7 +174,7 @@ def test_b7_bodies(wired: Wiring, url: str, body: bytes, headers: dict[str, str]
 def chunked(url: str, token: str, pieces: Iterator[bytes]) -> bytes:
     """The beginning of the answer to a body that comes in chunks, without a length."""
     parts = urlsplit(url)
-    with socket.create_connection((parts.hostname, parts.port or 80), timeout=10) as connection:
+    with socket.create_connection((parts.hostname, parts.port or 80), timeout=60) as connection:
         head = f"POST /media/from_url HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\n"
         head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.sendall(head.encode())
@@ -190,7 +190,7 @@ def test_b7_a_body_with_a_too_large_content_length_is_not_read(wired: Wiring, ur
     with caller(wired, url) as client:
         token = client.headers["authorization"]
     parts = urlsplit(url)
-    with socket.create_connection((parts.hostname, parts.port or 80), timeout=5) as connection:
+    with socket.create_connection((parts.hostname, parts.port or 80), timeout=60) as connection:
         head = (
             f"POST /media/from_url HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\nContent-Type: application/json\r\n"
         )
@@ -293,7 +293,7 @@ def test_b19_other_sites_change_nothing(
     with wired_to(redis_server, tmp_path) as wired, serving(wired, free_port()) as url:
         for kind in ("application/json", "text/plain"):
             sent = headers | {"Content-Type": kind}
-            answer = httpx.post(f"{url}/media/from_url", content=json.dumps({"url": A}), headers=sent)
+            answer = httpx.post(f"{url}/media/from_url", content=json.dumps({"url": A}), headers=sent, timeout=60)
             assert (answer.status_code, code(answer)) == (403, "cross_site")
         assert wired.frontier.counts().get("pending:article", 0) == 0
 
@@ -321,7 +321,7 @@ def test_b21_open_pages_show_no_secret(wired: Wiring, url: str) -> None:
         token = client.headers["authorization"].split()[1]
         client.post("/media/from_url", json={"url": f"{A}?token=secret"})
         for path in ("/healthz", "/readyz", "/openapi.json", "/docs"):
-            said = httpx.get(url + path).text
+            said = httpx.get(url + path, timeout=60).text
             assert token not in said
             assert "secret" not in said
         listed = client.get("/collections").text
@@ -334,10 +334,10 @@ def test_b24_a_foreign_host_header_is_refused(
 ) -> None:
     """A name of the web that leads to this machine (DNS rebinding) is no caller of this machine."""
     with wired_to(redis_server, tmp_path) as wired, serving(wired, free_port()) as url:
-        answer = httpx.get(f"{url}/collections/default.atom", headers={"Host": host})
+        answer = httpx.get(f"{url}/collections/default.atom", headers={"Host": host}, timeout=60)
         assert answer.status_code in (400, 401)
         token, _ = tokens.create(wired.tokens, "ada", "read", wired.now())
         headers = {"Host": host, "Authorization": f"Bearer {token}"}
-        answer = httpx.get(f"{url}/collections/default.atom", headers=headers)
+        answer = httpx.get(f"{url}/collections/default.atom", headers=headers, timeout=60)
         assert b"<script>" not in answer.content
         assert '"><' not in answer.headers.get("link", "")

@@ -38,7 +38,7 @@ def test_a_generated_client_reads_an_article(tmp_path: Path, monkeypatch: pytest
         site.serve("/bridge", good_page("bridge"))
         site.serve("/feed", feed([entry(site, "bridge")]))
         with callers(world.url, world.data, ALLOW_NETWORKS="127.1.0.0/16", API_HOST="0.0.0.0", SHARDS="1") as api:
-            package = generated(httpx.get(f"{api.url}/openapi.json").json(), tmp_path, monkeypatch)
+            package = generated(httpx.get(f"{api.url}/openapi.json", timeout=60).json(), tmp_path, monkeypatch)
             with package.AuthenticatedClient(base_url=api.url, token=api.token("write")) as client:
                 models = importlib.import_module(f"{NAME}.models")
 

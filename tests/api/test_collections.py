@@ -53,7 +53,7 @@ def reader(redis_server: str, redis_client: redis.Redis, tmp_path: Path, port: i
 
 @pytest.fixture
 def client(reader: Reader, port: int) -> Iterator[httpx.Client]:
-    with serving(reader.wired, port) as served, httpx.Client(base_url=served, timeout=10) as made:
+    with serving(reader.wired, port) as served, httpx.Client(base_url=served, timeout=60) as made:
         yield made
 
 
@@ -188,7 +188,7 @@ def test_links_of_a_collection_start_at_the_public_url(
 ) -> None:
     with wired_to(redis_server, tmp_path, FEEDCRAWL_PUBLIC_URL="https://crawl.example/base/") as wired:
         with serving(wired, free_port()) as served:
-            answer = httpx.get(f"{served}/collections/default.atom")
+            answer = httpx.get(f"{served}/collections/default.atom", timeout=60)
         assert answer.links["self"]["url"] == "https://crawl.example/base/collections/default.atom"
 
 
@@ -199,7 +199,7 @@ def test_a_feed_without_a_public_address_names_no_hub(
     with (
         wired_to(redis_server, tmp_path, FEEDCRAWL_HUB_URL=HUB) as wired,
         serving(wired, free_port()) as served,
-        httpx.Client(base_url=served, timeout=10) as made,
+        httpx.Client(base_url=served, timeout=60) as made,
     ):
         answer = made.get(f"/articles.{form}")
         found = parse(answer.content, url=str(answer.url), content_type=answer.headers["content-type"])

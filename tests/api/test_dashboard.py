@@ -357,7 +357,7 @@ def test_a_page_without_its_store_shows_that_the_store_is_unreachable(tmp_path: 
         _ = wired.connection
     with serving(wired, free_port()) as url:
         for path in PATHS:
-            answer = httpx.get(url + path)
+            answer = httpx.get(url + path, timeout=60)
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
             assert "unreachable" in answer.text
     wired.close()

@@ -30,7 +30,7 @@ def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Itera
 def client(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     monkeypatch.setattr(route, "LOOK_SEC", 0.05)
     monkeypatch.setattr(route, "ALIVE_SEC", 0.1)
-    with serving(wired, free_port()) as url, httpx.Client(base_url=url, timeout=10) as made:
+    with serving(wired, free_port()) as url, httpx.Client(base_url=url, timeout=60) as made:
         yield made
 
 
@@ -80,8 +80,8 @@ def test_events_need_a_token_beyond_this_machine(redis_server: str, redis_client
     own = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_API_HOST": "0.0.0.0"}
     wired = Wiring(Settings(from_environment({}) | own))
     with serving(wired, free_port()) as url:
-        assert httpx.get(f"{url}/events").status_code == 401
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert httpx.get(f"{url}/events", timeout=60).status_code == 401
+        assert httpx.get(f"{url}/healthz", timeout=60).status_code == 200
     wired.close()
 
 
@@ -102,7 +102,7 @@ async def statuses(urls: list[tuple[str, dict[str, str]]], while_open: Callable[
             await over.wait()
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    async with httpx.AsyncClient(timeout=20, limits=limits) as client:
+    async with httpx.AsyncClient(timeout=60, limits=limits) as client:
         tasks = [asyncio.create_task(one(client, *each)) for each in urls]
         while found.total() < len(urls):
             await asyncio.sleep(0.01)
@@ -124,10 +124,10 @@ def test_streams_are_limited_in_total_and_per_caller(
         url = f"{public.url}/events"
 
         def while_open() -> None:
-            refused = httpx.get(url, headers={"Accept": "text/event-stream", **eve})
+            refused = httpx.get(url, headers={"Accept": "text/event-stream", **eve}, timeout=60)
             assert (refused.status_code, refused.json()["code"]) == (503, "too_many_streams")
             assert refused.headers["retry-after"] == "30"
-            assert httpx.get(url, headers=eve).status_code == 200  # a page
+            assert httpx.get(url, headers=eve, timeout=60).status_code == 200  # a page
 
         assert asyncio.run(statuses([(url, ada)] * 18 + [(url, eve)] * 18, while_open)) == {200: 6, 503: 30}
         end, found = time.monotonic() + 10, Counter[int]()

@@ -67,7 +67,7 @@ def test_spellings_that_are_subscribed_at_once_are_the_same_feed(local: Callers,
     ids: list[str] = []
 
     def subscribe() -> None:
-        with httpx.Client(base_url=local.url, timeout=20) as own:
+        with httpx.Client(base_url=local.url, timeout=60) as own:
             ids.extend(own.post("/feeds", json={"url": url}).json()["id"] for url in (*SPELLINGS, URL))
 
     threads = [threading.Thread(target=subscribe) for _ in range(8)]

@@ -20,7 +20,7 @@ def away(tmp_path: Path) -> Iterator[httpx.Client]:
         given = {"REDIS_URL": url, "FEEDCRAWL_DATA_DIR": str(tmp_path)}
         wired = Wiring(Settings(from_environment({}) | given))
         _ = wired.connection
-    with serving(wired, free_port()) as url, httpx.Client(base_url=url) as client:
+    with serving(wired, free_port()) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
     wired.close()
 
@@ -42,13 +42,13 @@ def test_the_api_is_ready_when_its_store_is(redis_server: str, redis_client: obj
     given = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path)}
     wired = Wiring(Settings(from_environment({}) | given))
     with serving(wired, free_port()) as url:
-        assert httpx.get(f"{url}/readyz").json() == {"status": "ready"}
+        assert httpx.get(f"{url}/readyz", timeout=60).json() == {"status": "ready"}
         for method, path, status in (("GET", "/none", 404), ("DELETE", "/healthz", 405)):
-            answer = httpx.request(method, url + path)
+            answer = httpx.request(method, url + path, timeout=60)
             assert answer.status_code == status
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["code"] == {404: "not_found", 405: "method_not_allowed"}[status]
         wired.client.flushall()  # another server, for all that the data directory knows
-        answer = httpx.get(f"{url}/readyz")
+        answer = httpx.get(f"{url}/readyz", timeout=60)
         assert (answer.status_code, answer.json()["code"]) == (503, "emptied")
     wired.close()

@@ -61,7 +61,7 @@ def test_schemathesis_finds_no_failure(served: tuple[str, str], tmp_path: Path) 
     run = subprocess.run(command, check=False, cwd=tmp_path, env=environment, capture_output=True, timeout=150)
     lines = [line[:400] for line in run.stdout.decode("utf-8", "replace").splitlines()]
     assert run.returncode == 0, "\n".join([*lines[-150:], run.stderr.decode("utf-8", "replace")[-2000:]])
-    paths = httpx.get(f"{url}/openapi.json", headers={"Authorization": f"Bearer {token}"}).json()["paths"]
+    paths = httpx.get(f"{url}/openapi.json", headers={"Authorization": f"Bearer {token}"}, timeout=60).json()["paths"]
     selected = sum(len(operations) for path, operations in paths.items() if re.match(f"/({ROUTES})", path))
     assert selected >= 40
     assert any(f"Selected: {selected}/" in line for line in lines), "\n".join(lines[:20])

@@ -62,7 +62,7 @@ def unverified(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> 
     port = free_port()
     given = {"REDIS_URL": redis_server, "FEEDCRAWL_DATA_DIR": str(tmp_path), "FEEDCRAWL_SHARDS": 3}
     wired = Wiring(Settings(from_environment({}) | given | {"FEEDCRAWL_PUBLIC_URL": f"http://127.0.0.1:{port}"}))
-    with serving(wired, port) as url, httpx.Client(base_url=url) as client:
+    with serving(wired, port) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield Pushed(wired, client)
     wired.close()
 
@@ -153,7 +153,7 @@ def test_a_wrong_token_is_not_found(pushed: Pushed) -> None:
 
 def test_a_body_of_a_delivery_with_an_unknown_token_is_not_read(pushed: Pushed) -> None:
     base = pushed.client.base_url
-    with socket.create_connection((base.host, base.port), timeout=10) as connection:
+    with socket.create_connection((base.host, base.port), timeout=60) as connection:
         head = f"POST /websub/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_BYTES}\r\n\r\n"
         connection.sendall(head.encode())  # and not a byte of the body
         answer = b""

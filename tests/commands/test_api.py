@@ -59,7 +59,7 @@ def test_the_api_serves_until_sigterm(tmp_path: Path) -> None:
     ):
         try:
             assert ready(f"http://127.0.0.1:{port}", process).json() == {"status": "ready"}
-            assert httpx.get(f"http://127.0.0.1:{port}/openapi.json").json()["info"]["title"] == "feedcrawl"
+            assert httpx.get(f"http://127.0.0.1:{port}/openapi.json", timeout=60).json()["info"]["title"] == "feedcrawl"
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
         finally:

@@ -26,7 +26,7 @@ class Callers:
     def client(self, **headers: str) -> httpx.Client:
         """Whoever is on this machine, with these headers (`_` for `-`)."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self._open.enter_context(httpx.Client(base_url=self.url, timeout=20, headers=named))
+        return self._open.enter_context(httpx.Client(base_url=self.url, timeout=60, headers=named))
 
     def token(self, scope: str, actor: str = "ada") -> str:
         return tokens.create(self.wired.tokens, actor, scope, self.wired.now())[0]

@@ -40,7 +40,7 @@ class Hub:
         said = {"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": "c" * 32}
         if "hub.lease_seconds" in form:
             said["hub.lease_seconds"] = form["hub.lease_seconds"]
-        answer = httpx.get(form["hub.callback"], params=said)
+        answer = httpx.get(form["hub.callback"], params=said, timeout=60)
         if answer.status_code == 200 and answer.text == said["hub.challenge"]:
             (self.verified if form["hub.mode"] == "subscribe" else self.left).append(form)
 
@@ -48,7 +48,7 @@ class Hub:
         """Sends content to the newest subscriber, of a topic where there are several; its status."""
         form = next(form for form in reversed(self.verified) if topic in (None, form["hub.topic"]))
         headers = {"Content-Type": content_type, "X-Hub-Signature": signature(form["hub.secret"], body)}
-        return httpx.post(form["hub.callback"], content=body, headers=headers).status_code
+        return httpx.post(form["hub.callback"], content=body, headers=headers, timeout=60).status_code
 
 
 @dataclass
@@ -74,7 +74,7 @@ class CloudServer:
     def answer(self, request: Request) -> Answer:
         form = dict(parse_qsl(request.body.decode(), keep_blank_values=True))
         self.forms.append(form)
-        answer = httpx.get(self.callback(form), params={"url": form["url1"], "challenge": "c0ffee"})
+        answer = httpx.get(self.callback(form), params={"url": form["url1"], "challenge": "c0ffee"}, timeout=60)
         if answer.status_code == 200 and answer.text == "c0ffee":
             self.verified.append(form)
         result = "true" if form in self.verified else "false"
@@ -87,4 +87,4 @@ class CloudServer:
     def notify(self, **said: str) -> int:
         """Tells the newest subscriber that its feed has changed; its status."""
         form = self.verified[-1]
-        return httpx.post(self.callback(form), data={"url": form["url1"], **said}).status_code
+        return httpx.post(self.callback(form), data={"url": form["url1"], **said}, timeout=60).status_code

@@ -36,11 +36,11 @@ class LoopThread:
     def __exit__(self, *_: object) -> None:
         self._run(self._end())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=10)
+        self.thread.join(timeout=60)
         self.loop.close()
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=10)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=60)
 
     async def _end(self) -> None:
         self.listener.close()

@@ -190,7 +190,7 @@ class OriginServer:
         self.origin = Origin(self)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=10)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=60)
 
     def listen(self, address: str) -> None:
         """Listen on a loopback address, at the one port that the first of them chose."""
@@ -225,7 +225,7 @@ class OriginServer:
     def close(self) -> None:
         self.run(self._clear())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=10)
+        self.thread.join(timeout=60)
         self.loop.close()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -44,7 +44,7 @@ def running_redis(*settings: str) -> Iterator[str]:
 def stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(timeout=10)
+        process.wait(timeout=60)
     except subprocess.TimeoutExpired:
         process.kill()
 

@@ -18,7 +18,7 @@ from origin import Answer, Origin, Site, busy, document, dropped, failure, hangi
 
 
 def ask(site: Site, target: str = "/", method: str = "GET", **headers: str) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection(site.address, site.port, timeout=5)
+    connection = http.client.HTTPConnection(site.address, site.port, timeout=60)
     named = {"Host": f"{site.name}:{site.port}"} | {name.replace("_", "-"): value for name, value in headers.items()}
     try:
         connection.request(method, target, headers=named)
@@ -30,7 +30,7 @@ def ask(site: Site, target: str = "/", method: str = "GET", **headers: str) -> h
 
 
 def wire(site: Site, sent: bytes) -> bytes:
-    with socket.create_connection((site.address, site.port), timeout=5) as sock:
+    with socket.create_connection((site.address, site.port), timeout=60) as sock:
         sock.sendall(sent)
         return b"".join(iter(lambda: sock.recv(65_536), b""))
 

@@ -256,7 +256,7 @@ def test_progress_on_a_terminal(site: Site, env: dict[str, str], tmp_path: Path)
     command = [sys.executable, "-m", "scrapy", "crawl", "feeds", "-a", f"feeds={site.url('/feed')}"]
     ran = subprocess.run(command, cwd=REPOSITORY, env=full, stderr=theirs, timeout=60, check=False)
     os.close(theirs)
-    reader.join(timeout=10)
+    reader.join(timeout=60)
     os.close(ours)
     text = shown.decode()
     assert ran.returncode == 0, text

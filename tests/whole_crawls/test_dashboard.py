@@ -33,8 +33,8 @@ def test_results_of_a_crawl_are_counted_once_and_shown(tmp_path: Path) -> None:
             assert wired.series.most_failures(now - 3600, now, 5) == [("news.test", 3)]
             assert wired.registry.failing_count() == 1
             with serving(wired, free_port()) as url:
-                page = httpx.get(f"{url}/dashboard/feeds/{feed_id}").text
+                page = httpx.get(f"{url}/dashboard/feeds/{feed_id}", timeout=60).text
                 assert all(f"About {name}" in page for name in ("one", "two", "gone"))
                 uid = wired.catalogue.page(ArticleFilter(), wired.now()).articles[0]["uid"]
-                assert "What was stored of it" in httpx.get(f"{url}/dashboard/articles/{uid}").text
-                assert "http_404" in httpx.get(f"{url}/dashboard/dlq").text
+                assert "What was stored of it" in httpx.get(f"{url}/dashboard/articles/{uid}", timeout=60).text
+                assert "http_404" in httpx.get(f"{url}/dashboard/dlq", timeout=60).text

@@ -211,7 +211,10 @@ def test_repeated_disordered_forged_and_large_deliveries_do_no_harm(world: World
         assert room.push("news", b"x" * (MAX_BYTES + 1)) == 413
         body = room.document("news", forged)
         headers = {"Content-Type": "application/rss+xml", "X-Hub-Signature": signature("a guess", body)}
-        assert httpx.post(room.hub.verified[-1]["hub.callback"], content=body, headers=headers).status_code == 202
+        assert (
+            httpx.post(room.hub.verified[-1]["hub.callback"], content=body, headers=headers, timeout=60).status_code
+            == 202
+        )
         world.until(room.stored(*room.urls))
         kill(worker)
         room.assert_whole()  # the forged entry is none of its pages

@@ -32,7 +32,7 @@ def serve(world: World, **settings: str) -> Iterator[httpx.Client]:
     """The API in a process of its own, ready."""
     port = free_port()
     process = world.start(words=("api",), FEEDCRAWL_API_PORT=str(port), **settings)
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
 
         def answers() -> bool:
             assert process.poll() is None, world.logs()

@@ -114,7 +114,7 @@ class Crawl:
             self.process.wait(timeout_sec)
         except subprocess.TimeoutExpired:
             pytest.fail(f"still running after {timeout_sec:g} s: {self.told[-8:]}")
-        self._reader.join(timeout=10)
+        self._reader.join(timeout=60)
         return self
 
     def until(self, holds: Callable[[], object], timeout_sec: float = 20.0) -> None:
@@ -178,7 +178,7 @@ class Crawlers:
         for crawl in self.started:
             crawl.process.kill()
             crawl.process.wait()
-            crawl._reader.join(timeout=10)
+            crawl._reader.join(timeout=60)
             crawl.out.close()
 
 

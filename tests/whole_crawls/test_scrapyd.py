@@ -139,7 +139,7 @@ def test_a_job_runs_from_an_egg(
     }
     form = [("project", "feedcrawl"), ("spider", "feeds"), ("feeds", feed)]
     form += [("setting", f"{name}={value}") for name, value in settings.items()]
-    with urllib.request.urlopen(f"{scrapyd.url}schedule.json", urlencode(form).encode(), timeout=10) as answer:
+    with urllib.request.urlopen(f"{scrapyd.url}schedule.json", urlencode(form).encode(), timeout=60) as answer:
         scheduled = json.load(answer)
     assert scheduled["status"] == "ok", scheduled
 

@@ -30,7 +30,7 @@ def local(
 
 def opened(local: Callers, address: str = "127.0.0.1") -> socket.socket:
     to = urlsplit(local.url)
-    return socket.create_connection((to.hostname, to.port), timeout=10, source_address=(address, 0))
+    return socket.create_connection((to.hostname, to.port), timeout=60, source_address=(address, 0))
 
 
 def is_over(connection: socket.socket) -> bool:
@@ -91,7 +91,7 @@ def test_half_sent_requests_take_no_place(
             with contextlib.suppress(ConnectionError):
                 connection.sendall(HEAD)
         for _ in range(5):
-            assert httpx.get(f"{local.url}/healthz").status_code == 200
+            assert httpx.get(f"{local.url}/healthz", timeout=60).status_code == 200
         assert is_over(half_sent[0])
         other.sendall(b"\r\n")  # of another address, which has one only
         assert other.recv(65_536).startswith(b"HTTP/1.1 200")

@@ -33,7 +33,7 @@ def code(answer: httpx.Response) -> tuple[int, str]:
 def sent(public: Callers, head: str, pieces: list[bytes] | None = None) -> tuple[bytes, int]:
     """What the server answers, and how many pieces it took before it hung up."""
     to = urlsplit(public.url)
-    with socket.create_connection((to.hostname, to.port), timeout=10) as connection:
+    with socket.create_connection((to.hostname, to.port), timeout=60) as connection:
         connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
         taken = 0
         try:

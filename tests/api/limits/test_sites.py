@@ -59,5 +59,5 @@ def test_every_response_has_a_same_origin_resource_policy(local: Callers) -> Non
     client = local.client()
     answers = [client.get(path) for path in ("/", "/feeds", "/healthz", "/readyz", "/none", "/dashboard/style.css")]
     answers += [client.get("/feeds", headers=FOREIGN), client.post("/feeds", content=b"{"), client.delete("/healthz")]
-    answers += [httpx.get(f"{local.url}/websub/x"), client.get("/opml"), client.get("/metrics")]
+    answers += [httpx.get(f"{local.url}/websub/x", timeout=60), client.get("/opml"), client.get("/metrics")]
     assert {answer.headers["cross-origin-resource-policy"] for answer in answers} == {"same-origin"}

@@ -40,7 +40,7 @@ def pid_of(process):
 
 def leave(process):
     if process.poll() is None:
-        process.communicate("", timeout=20)
+        process.communicate("", timeout=60)
     assert process.returncode in {0, -signal.SIGKILL}
 
 
@@ -283,7 +283,7 @@ def test_a_damaged_file_is_refused_and_repaired_as_the_refusal_describes(tmp_pat
     assert refused.value.code == "aof_damaged"
     command = refused.value.detail.split("`")[1]
     subprocess.run(
-        ["bash", "-c", command], cwd=tmp_path / "redis", input=b"y\n", check=True, timeout=20, capture_output=True
+        ["bash", "-c", command], cwd=tmp_path / "redis", input=b"y\n", check=True, timeout=60, capture_output=True
     )
     with start(tmp_path) as connection:
         assert 50 < connection.client.dbsize() < 200
@@ -361,7 +361,7 @@ os.wait()
 print(connection.client.info("server")["process_id"], flush=True)
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=20, check=True
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
     assert gone(int(done.stdout))
 
