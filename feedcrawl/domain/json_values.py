@@ -13,7 +13,8 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 """A value that `json.loads` returns."""
 JsonObject: TypeAlias = dict[str, Json]
 
-_JSON: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+STRICT_JSON: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+"""Refuses bytes, sets and times, which msgspec writes as text."""
 
 
 def compact_json(value: object) -> str:
@@ -21,7 +22,7 @@ def compact_json(value: object) -> str:
     try:
         return _encode()(value).decode()
     except (TypeError, UnicodeEncodeError, OverflowError):  # subclasses of str, lone surrogates, integers over 64 bits
-        return _JSON.encode(value)
+        return STRICT_JSON.encode(value)
 
 
 @cache

@@ -16,7 +16,6 @@ from feedcrawl.console.output import DONE, UNUSABLE, say
 from feedcrawl.console.stores import on
 from feedcrawl.domain.operations.restarts import wait_sec
 from feedcrawl.hints import program
-from feedcrawl.settings import environment
 from feedcrawl.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -95,7 +94,6 @@ async def _run(part: Part, stop: asyncio.Event, drain_sec: float) -> int:
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", program(), *part.arguments),
-            env=environment(),
             start_new_session=True,  # Ctrl-C of a terminal reaches this process alone, which then ends its parts
         )
         ended = asyncio.create_task(process.wait())

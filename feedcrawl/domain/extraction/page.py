@@ -78,7 +78,7 @@ class Page:
 
     @cached_property
     def labels(self) -> Labels:
-        """What the elements of the page are called."""
+        """The labels of the elements of the page."""
         return Labels(self._elements)
 
     @cached_property

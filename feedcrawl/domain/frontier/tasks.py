@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 from feedcrawl.domain.frontier.payloads import Payload
-from feedcrawl.domain.json_values import compact_json, known_fields
+from feedcrawl.domain.json_values import STRICT_JSON, compact_json, known_fields
 
 # The stored form has kinds and origins by their place in these lists (`store.frontier.packed`): new ones go to the end.
 Kind = Literal[
@@ -37,8 +37,6 @@ SITE_LANE = "listing"
 SITE_KINDS: frozenset[Kind] = frozenset({"site", "listing"})
 POLL_KINDS: frozenset[Kind] = frozenset({"feed", "sitemap", "websub", "site_search"})
 """Kinds that are taken first when several hosts are ready. An archive is not a poll: it waits as articles do."""
-_PAYLOADS: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
-"""Refuses the bytes, sets and times of a user's request, which `compact_json` would write as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class Task:
         if not self.depth:
             del record["depth"]
         if self.payload:
-            record["payload"] = valid_utf8(_PAYLOADS.encode(self.payload))
+            record["payload"] = valid_utf8(STRICT_JSON.encode(self.payload))  # values of users' requests
         if (lane := lane_of(self)) not in LANES:
             record["lane"] = lane
         return record

@@ -80,8 +80,9 @@ class Inputs:
         self._seen: set[tuple[str, str]] = set()
 
     def passes(self) -> Iterator[int | None]:
-        """Read what killed workers had taken and the links of the categories, in passes without end: the number of new
-        tasks after each step of a few commands, and None after a pass.
+        """Read the items that killed workers had taken and the links of the categories, in passes without end.
+
+        Yields the number of new tasks after each step of a few commands, and None after a pass.
 
         Other programs write these keys without notice, so they are searched for among all keys. A reader that takes a
         limited number of steps at a time costs the server the same, however many keys there are.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.extraction.bodies.weights import Weights
 
 Grams = Counter[tuple[str, ...]]
-Said = list[tuple["HtmlElement", str]]
+Lines = list[tuple["HtmlElement", str]]
 """Lines of an article, each with its text as written."""
 
 _GRAM = 4
@@ -105,18 +105,20 @@ def mark_figures(root: HtmlElement, weights: Weights) -> None:
 
 def drop_lines(root: HtmlElement) -> None:
     """Remove repeated paragraphs, notices, and lines that ask the reader to follow, to subscribe or to read on."""
-    said = _said(root)
-    _drop_calls(_said(root) if _drop_doubles(said) else said)
+    written = _with_text(root)
+    _drop_calls(_with_text(root) if _drop_doubles(written) else written)
 
 
-def _said(root: HtmlElement) -> Said:
+def _with_text(root: HtmlElement) -> Lines:
     return [(line, raw_text(line)) for line in lines(root)]
 
 
-def _drop_calls(said: Said) -> None:
+def _drop_calls(written: Lines) -> None:
     """Remove notices, and lines that ask the reader to follow, to subscribe, or to read something else."""
     short = [
-        (line, text) for line, raw in said if len(raw) < 2 * _NOTICE_LENGTH and len(text := fold(raw)) < _NOTICE_LENGTH
+        (line, text)
+        for line, raw in written
+        if len(raw) < 2 * _NOTICE_LENGTH and len(text := fold(raw)) < _NOTICE_LENGTH
     ]
     for line, text in short:
         small = text.lower()
@@ -135,7 +137,7 @@ def _is_call(text: str, small: str) -> bool:
     return _CALL_START.match(text) is not None or (is_hinted and _CALL.search(text) is not None)
 
 
-def _drop_doubles(said: Said) -> bool:
+def _drop_doubles(written: Lines) -> bool:
     """Remove the paragraphs that are on the page a second time, if these are a good part of it; True if they are.
 
     Layouts for small screens repeat whole articles; a few repeated lines are the author's.
@@ -143,7 +145,7 @@ def _drop_doubles(said: Said) -> bool:
     seen: set[str] = set()
     doubles: dict[HtmlElement, str] = {}
     total = doubled = 0
-    for line, raw in said:
+    for line, raw in written:
         text = raw.strip()
         total += len(text)
         if len(text) >= _DOUBLE_LENGTH and text in seen and line.tag in _DOUBLED:
