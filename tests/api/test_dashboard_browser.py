@@ -83,7 +83,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Wiring
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(site) -> Iterator[Browser]:
+    """A browser, started after the site: from then on a loop runs in this thread, and `asyncio.run` is refused."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=next(filter(None, map(shutil.which, NAMES))),
