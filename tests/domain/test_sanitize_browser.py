@@ -1,4 +1,4 @@
-"""What a real Chromium makes of sanitised markup, scripts on: nothing runs, and nothing but its images is asked for."""
+"""What a real Chromium makes of sanitised markup, scripts on: nothing runs, and only its images are requested."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ AGAIN = """() => {
 
 @dataclass
 class Seen:
-    """What pages did: the numbers of payloads that ran, and what was asked for, by kind of request."""
+    """What pages did: the numbers of payloads that ran, and the requests as pairs of kind and URL."""
 
     fired: set[int] = field(default_factory=set)
-    asked: set[tuple[str, str]] = field(default_factory=set)
+    requested: set[tuple[str, str]] = field(default_factory=set)
     whole: int = 0
     """Pages that stayed to the end, and did not lead themselves away."""
 
@@ -89,7 +89,7 @@ async def show(pages: Sequence[str], *, again: bool) -> Seen:
     seen = Seen()
 
     async def refuse(route: Route) -> None:
-        seen.asked.add((route.request.resource_type, route.request.url))
+        seen.requested.add((route.request.resource_type, route.request.url))
         await route.abort()
 
     async with async_playwright() as playwright:
@@ -133,8 +133,8 @@ def test_sanitised_html_runs_nothing_and_requests_only_images() -> None:
     assert seen.whole == len(batches)
     assert {PAYLOADS[number] for number in seen.fired} == set()
     images = {url for batch in batches for url in re.findall(r'<img src="([^"]*)"', batch)}
-    assert {(kind, url) for kind, url in seen.asked if kind != "image"} == set()
-    assert {unquote(url) for _, url in seen.asked} <= {unquote(unescape(url)) for url in images}
+    assert {(kind, url) for kind, url in seen.requested if kind != "image"} == set()
+    assert {unquote(url) for _, url in seen.requested} <= {unquote(unescape(url)) for url in images}
 
 
 @pytest.mark.chromium
@@ -154,8 +154,8 @@ def test_the_set_is_large_and_has_no_payload_twice() -> None:
 
 def elements(cleaned: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Tags and names of attributes, as two parsers find them."""
-    for one in lxml_html.fragments_fromstring(f"<div>{cleaned}</div>"):
-        yield from ((str(each.tag), tuple(each.attrib)) for each in one.iter())
+    for element in lxml_html.fragments_fromstring(f"<div>{cleaned}</div>"):
+        yield from ((str(each.tag), tuple(each.attrib)) for each in element.iter())
     tree = html5lib.parseFragment(cleaned, treebuilder="etree", namespaceHTMLElements=True)
     for each in tree.iter():
         if each is not tree:

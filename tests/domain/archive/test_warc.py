@@ -130,7 +130,7 @@ def test_a_host_header_that_was_set_stays_alone():
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         ((b"X-A", b"1\r\nX-Forged: 1"), ("X-A", "1  X-Forged: 1")),
         ((b"X-A", b"1\n\n<script>"), ("X-A", "1  <script>")),
@@ -144,9 +144,9 @@ def test_a_host_header_that_was_set_stays_alone():
         ((b"Transfer-Encoding", b"chunked"), ("X-Archive-Orig-Transfer-Encoding", "chunked")),
     ],
 )
-def test_a_header_line_stays_on_its_line(sent, kept):
+def test_a_header_line_stays_on_its_line(sent, stored):
     http = read(exchange(response_headers=[(b"First", b"1"), sent, (b"Last", b"1")], body=b"b"))[0][2]
-    assert http.headers == [("First", "1"), kept, ("Last", "1")]
+    assert http.headers == [("First", "1"), stored, ("Last", "1")]
 
 
 @pytest.mark.parametrize(

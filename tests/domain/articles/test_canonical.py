@@ -4,29 +4,29 @@ from hypothesis import strategies as st
 
 from feedcrawl.domain.articles.canonical import canonical_url, is_front_page
 
-ASKED = "https://news.example.org/a/story?utm_source=rss"
+REQUESTED = "https://news.example.org/a/story?utm_source=rss"
 FINAL = "https://www.example.org/a/story"
 
 
 @pytest.mark.parametrize(
     ("requested", "final", "named", "canonical"),
     [
-        (ASKED, ASKED, None, "https://news.example.org/a/story"),
-        (ASKED, FINAL, None, FINAL),
-        (ASKED, "", None, "https://news.example.org/a/story"),
+        (REQUESTED, REQUESTED, None, "https://news.example.org/a/story"),
+        (REQUESTED, FINAL, None, FINAL),
+        (REQUESTED, "", None, "https://news.example.org/a/story"),
         # What the page names, of its own registered domain.
-        (ASKED, FINAL, "https://example.org/story-1/", "https://example.org/story-1"),
-        (ASKED, FINAL, "/story-1", "https://www.example.org/story-1"),
-        (ASKED, FINAL, "HTTPS://Example.org:443/story-1#top", "https://example.org/story-1"),
-        (ASKED, FINAL, "//amp.example.org/story-1", "https://amp.example.org/story-1"),
+        (REQUESTED, FINAL, "https://example.org/story-1/", "https://example.org/story-1"),
+        (REQUESTED, FINAL, "/story-1", "https://www.example.org/story-1"),
+        (REQUESTED, FINAL, "HTTPS://Example.org:443/story-1#top", "https://example.org/story-1"),
+        (REQUESTED, FINAL, "//amp.example.org/story-1", "https://amp.example.org/story-1"),
         # What it may not speak for, or what names nothing.
-        (ASKED, FINAL, "https://example.com/story-1", FINAL),
-        (ASKED, FINAL, "https://example.org.evil.test/story", FINAL),
-        (ASKED, FINAL, "https://example.org/", FINAL),
-        (ASKED, FINAL, "/", FINAL),
-        (ASKED, FINAL, "javascript:alert(1)", FINAL),
-        (ASKED, FINAL, "http://[", FINAL),
-        (ASKED, FINAL, "", FINAL),
+        (REQUESTED, FINAL, "https://example.com/story-1", FINAL),
+        (REQUESTED, FINAL, "https://example.org.evil.test/story", FINAL),
+        (REQUESTED, FINAL, "https://example.org/", FINAL),
+        (REQUESTED, FINAL, "/", FINAL),
+        (REQUESTED, FINAL, "javascript:alert(1)", FINAL),
+        (REQUESTED, FINAL, "http://[", FINAL),
+        (REQUESTED, FINAL, "", FINAL),
         # A front page may name itself.
         ("https://example.org/", "https://example.org/", "https://www.example.org/", "https://www.example.org/"),
         # Two tenants of a public suffix are two sites.

@@ -107,8 +107,8 @@ def test_an_accepted_file_has_an_accepted_type(head: bytes, declared: str) -> No
 def test_wanted_files_are_limited_and_each_url_counts_once() -> None:
     many = [f"http://a.test/{number}.png" for number in range(2 * MAX_FILES)]
     assert [file.url for file in files.wanted_files(many, "enclosure")] == many[:MAX_FILES]
-    one = files.wanted_files(["http://A.test/x.png#a", "http://a.test/x.png#b", "HTTP://a.test:80/x.png"], "image")
-    assert one == [WantedFile("http://a.test/x.png", "image")]
+    same = files.wanted_files(["http://A.test/x.png#a", "http://a.test/x.png#b", "HTTP://a.test:80/x.png"], "image")
+    assert same == [WantedFile("http://a.test/x.png", "image")]
 
 
 def test_a_wish_has_a_task_of_its_own_kind() -> None:

@@ -174,12 +174,12 @@ STEPS = st.sampled_from(get_args(Step))
 def test_any_sequence_of_transitions_keeps_the_record_consistent(steps: list[Step]) -> None:
     media = new_media(UID, URL, T0)
     does = {
-        "start": lambda it: states.started(it, T1),
+        "start": lambda record: states.started(record, T1),
         "succeed": succeeded,
-        "fail": lambda it: states.failed(it, T2, code="FAIL_HTTP", reason="http_404"),
-        "merge": lambda it: states.merged(it, T2, "winner"),
-        "part": lambda it: states.parted(it, T2),
-        "retry": lambda it: states.retried(it, T2),
+        "fail": lambda record: states.failed(record, T2, code="FAIL_HTTP", reason="http_404"),
+        "merge": lambda record: states.merged(record, T2, "winner"),
+        "part": lambda record: states.parted(record, T2),
+        "retry": lambda record: states.retried(record, T2),
     }
     for step in steps:
         legal = (media.processing_status, step) in TRANSITIONS

@@ -68,8 +68,8 @@ def test_an_atom_feed_has_the_elements_of_its_format() -> None:
 
 
 def test_a_json_feed_has_the_members_of_its_format() -> None:
-    said = json.loads(json_feed(replace(FEED, home_url=None, next_url=None, hub_url=None), [BARE]))
-    assert said == {
+    document = json.loads(json_feed(replace(FEED, home_url=None, next_url=None, hub_url=None), [BARE]))
+    assert document == {
         "version": "https://jsonfeed.org/version/1.1",
         "title": "Ada's articles",
         "feed_url": FEED.self_url,

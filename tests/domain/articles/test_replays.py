@@ -83,10 +83,10 @@ def test_of_html_a_digest_is_kept_and_of_other_fields_nothing() -> None:
 
 
 def test_posts_are_compared_by_a_digest_that_does_not_depend_on_the_order_of_their_members() -> None:
-    one = outline({"posts": [{"text": "Hello", "author": "Ada"}]})
-    assert one == outline({"posts": [{"author": "Ada", "text": "Hello"}]})
-    assert differences(one, outline({"posts": [{"text": "Hello", "author": "Bo"}]})).keys() == {"posts"}
-    assert differences(one, outline({})).keys() == {"posts"}
+    first = outline({"posts": [{"text": "Hello", "author": "Ada"}]})
+    assert first == outline({"posts": [{"author": "Ada", "text": "Hello"}]})
+    assert differences(first, outline({"posts": [{"text": "Hello", "author": "Bo"}]})).keys() == {"posts"}
+    assert differences(first, outline({})).keys() == {"posts"}
 
 
 def test_missing_and_empty_are_the_same_and_differences_name_both_sides() -> None:
@@ -95,7 +95,7 @@ def test_missing_and_empty_are_the_same_and_differences_name_both_sides() -> Non
 
 
 def test_a_version_is_named_by_its_fields() -> None:
-    one = version("u", ARTICLE)
-    assert one.startswith(f"u:{'c' * 16}:")
-    assert one == version("u", dict(ARTICLE))
-    assert one != version("u", ARTICLE | {"title": "Two"})
+    named = version("u", ARTICLE)
+    assert named.startswith(f"u:{'c' * 16}:")
+    assert named == version("u", dict(ARTICLE))
+    assert named != version("u", ARTICLE | {"title": "Two"})

@@ -23,7 +23,7 @@ NOTHING = Observation(304, 0, 0)
 
 
 def ago(*hours):
-    return tuple(NOW - timedelta(hours=one) for one in hours)
+    return tuple(NOW - timedelta(hours=count) for count in hours)
 
 
 def after(hours):

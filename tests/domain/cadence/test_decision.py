@@ -28,7 +28,7 @@ NEW = Observation(200, 2, 18)
 
 
 def ago(*minutes):
-    return tuple(NOW - timedelta(minutes=one) for one in minutes)
+    return tuple(NOW - timedelta(minutes=count) for count in minutes)
 
 
 def decide(state=None, seen=NOTHING, *, policy=BASELINE, jitter=0.0, now=NOW):
@@ -37,8 +37,8 @@ def decide(state=None, seen=NOTHING, *, policy=BASELINE, jitter=0.0, now=NOW):
 
 def waits(*seen, policy=BASELINE, state=None):
     state, now, got = state or PollState(), NOW, []
-    for one in seen:
-        decision = decide(state, one, policy=policy, now=now)
+    for observation in seen:
+        decision = decide(state, observation, policy=policy, now=now)
         assert decision.next_at == now + timedelta(seconds=decision.interval_sec)
         state, now = decision.state, decision.next_at
         got.append(decision.interval_sec)
@@ -175,15 +175,15 @@ def test_sy_floor_is_ten_minutes():
 
 
 def test_hints_speak_on_a_304_and_after_an_error():
-    told = replace(SAME, hints=PublisherHints(ttl_minutes=120), max_age_sec=1_000.0)
-    assert waits(told, NOTHING, Observation(500, 0, 0), NOTHING) == [7_200] * 4
+    hinted = replace(SAME, hints=PublisherHints(ttl_minutes=120), max_age_sec=1_000.0)
+    assert waits(hinted, NOTHING, Observation(500, 0, 0), NOTHING) == [7_200] * 4
 
 
 def test_a_document_read_anew_replaces_its_hints():
-    told = replace(SAME, hints=PublisherHints(ttl_minutes=120))
-    assert waits(told, SAME) == [7_200, 1_406.25]
+    hinted = replace(SAME, hints=PublisherHints(ttl_minutes=120))
+    assert waits(hinted, SAME) == [7_200, 1_406.25]
     unread = Observation(200, 0, 0)
-    assert waits(told, unread) == [7_200, 7_200]
+    assert waits(hinted, unread) == [7_200, 7_200]
 
 
 def test_freshness_of_a_304():
@@ -266,8 +266,8 @@ def test_errors_are_counted_in_a_row():
 @pytest.mark.parametrize("seen", [NOTHING, SAME, NEW])
 def test_tempo_scales_the_wait_and_not_the_floors(seen):
     assert waits(seen, policy=replace(BASELINE, tempo=3.0)) == [3 * waits(seen)[0]]
-    told = replace(seen, hints=PublisherHints(ttl_minutes=60))
-    assert waits(told, policy=replace(BASELINE, tempo=0.1)) == [3_600]
+    hinted = replace(seen, hints=PublisherHints(ttl_minutes=60))
+    assert waits(hinted, policy=replace(BASELINE, tempo=0.1)) == [3_600]
 
 
 statuses = st.one_of(st.none(), st.sampled_from([200, 200, 304, 304, 429, 503, 500, 404, 301]), st.integers(100, 999))
@@ -351,16 +351,16 @@ def test_a_first_failure_without_a_longer_back_off_has_no_second_wait():
 
 
 @pytest.mark.parametrize(
-    ("asked_sec", "wait_sec", "reason"),
+    ("floor_sec", "wait_sec", "reason"),
     [
         (1_124, 1_125, "not-modified"),
         (1_125, 1_125, "not-modified"),
         (1_126, 1_126, "not-modified+hub"),
     ],
 )
-def test_a_floor_of_the_caller_only_lengthens_a_wait(asked_sec, wait_sec, reason):
+def test_a_floor_of_the_caller_only_lengthens_a_wait(floor_sec, wait_sec, reason):
     before = decide()
-    floor = Candidate("hub", asked_sec)
+    floor = Candidate("hub", floor_sec)
     decision = at_least(before, floor, NOW)
     assert (decision.interval_sec, decision.reason) == (wait_sec, reason)
     assert decision.next_at == NOW + timedelta(seconds=wait_sec)

@@ -201,13 +201,15 @@ def test_jitter_spreads_but_a_timetable_is_kept():
     hourly, _ = play([number + 0.4 for number in range(24 * 10)], days=10)
     state, now = hourly[-1][1].state, hourly[-1][1].next_at
     waits = [
-        next_poll(state, Observation(304, 0, 0), now=now, policy=LEARNED, jitter=one).interval_sec for one in (-1, 0, 1)
+        next_poll(state, Observation(304, 0, 0), now=now, policy=LEARNED, jitter=jitter).interval_sec
+        for jitter in (-1, 0, 1)
     ]
     assert waits[1] <= waits[0] == waits[2] <= waits[1] + 30
     free, _ = play(poisson(2, 10), days=10)
     state, now = free[-1][1].state, free[-1][1].next_at
     waits = [
-        next_poll(state, Observation(304, 0, 0), now=now, policy=LEARNED, jitter=one).interval_sec for one in (-1, 0, 1)
+        next_poll(state, Observation(304, 0, 0), now=now, policy=LEARNED, jitter=jitter).interval_sec
+        for jitter in (-1, 0, 1)
     ]
     assert waits[0] == pytest.approx(0.95 * waits[1])
     assert waits[2] == pytest.approx(1.05 * waits[1])
@@ -215,8 +217,8 @@ def test_jitter_spreads_but_a_timetable_is_kept():
 
 def test_hints_and_errors_are_treated_as_ever():
     state = play(poisson(2, 10), days=10)[0][-1][1].state
-    told = Observation(200, 0, 20, hints=PublisherHints(ttl_minutes=600))
-    decision = next_poll(state, told, now=START, policy=LEARNED, jitter=-1)
+    hinted = Observation(200, 0, 20, hints=PublisherHints(ttl_minutes=600))
+    decision = next_poll(state, hinted, now=START, policy=LEARNED, jitter=-1)
     assert (decision.interval_sec, decision.reason) == (36_000, "no-new-entries+ttl")
     failed = next_poll(state, Observation(500, 0, 0), now=START, policy=LEARNED, jitter=0)
     assert failed.interval_sec == pytest.approx(2 * state.interval_sec)

@@ -38,13 +38,13 @@ def test_a_fleet_settles_at_its_budget_without_swinging(floored_share: float) ->
     bases = [chance.uniform(300, 7200) for _ in range(300)]
     floors = [7200.0 if chance.random() < floored_share else 0.0 for _ in bases]
     budget = sum(HOUR / base for base in bases) / 3
-    asked, due, hours = [0.0] * 300, [0.0] * 300, [0] * 72
+    wanted, due, hours = [0.0] * 300, [0.0] * 300, [0] * 72
     now = 0.0
     while now < 72 * HOUR:
-        tempo = tempo_for(sum(asked), budget)
+        tempo = tempo_for(sum(wanted), budget)
         for number in [each for each, at in enumerate(due) if at <= now]:
             wait = max(bases[number] * tempo, floors[number])
-            asked[number], due[number] = demand(tempo, wait), now + wait
+            wanted[number], due[number] = demand(tempo, wait), now + wait
             hours[int(now // HOUR)] += 1
         now += 60
     settled = hours[24:]

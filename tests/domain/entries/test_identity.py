@@ -11,7 +11,7 @@ LINK = "https://news.example/a"
 DAY = datetime(2024, 5, 6, tzinfo=UTC)
 
 
-def one(**fields):
+def made(**fields):
     (found,) = identify([ParsedEntry(**fields)], feed_id="f")
     return found
 
@@ -32,17 +32,17 @@ def kinds(found):
     ],
 )
 def test_the_ladder_of_names(fields, ladder):
-    found = one(**fields)
+    found = made(**fields)
     assert [name for name in found.uids if name[0] != "hash"] == ladder
     assert found.uids[-1][0] == "hash"
 
 
 @pytest.mark.parametrize("native_id", ["x" * 100_000, "a\nb", "../../etc/passwd \0"])
 def test_ids_that_are_long_or_hold_controls_go_by_their_digest(native_id):
-    rung, uid = one(native_id=native_id).uids[0]
+    rung, uid = made(native_id=native_id).uids[0]
     assert rung == "id"
     assert len(uid) == 64
-    assert one(native_id=f"{native_id}x").uids[0][1] != uid
+    assert made(native_id=f"{native_id}x").uids[0][1] != uid
 
 
 def test_keys():
@@ -51,13 +51,13 @@ def test_keys():
         "link": LINK,
         "enclosures": (Enclosure("https://a.example/1.mp3"),),
     }
-    assert kinds(one(**entry)) == ["id", "bare", "link", "path", "media"]
-    assert kinds(one(native_id="1", link="https://news.example/")) == ["id", "link"]
-    assert kinds(one(native_id="1")) == ["id", "hash"]
+    assert kinds(made(**entry)) == ["id", "bare", "link", "path", "media"]
+    assert kinds(made(native_id="1", link="https://news.example/")) == ["id", "link"]
+    assert kinds(made(native_id="1")) == ["id", "hash"]
 
 
 @pytest.mark.parametrize(
-    ("one_id", "other_id", "same"),
+    ("first_id", "other_id", "same"),
     [
         ("http://news.example/1", "https://news.example/1", True),
         ("https://news.example/1#0", "https://news.example/1#1", True),
@@ -67,8 +67,8 @@ def test_keys():
         ("urn:x:1", "urn:x:2", False),
     ],
 )
-def test_ids_that_mean_the_same(one_id, other_id, same):
-    shared = set(one(native_id=one_id, title="a").keys) & set(one(native_id=other_id, title="b").keys)
+def test_ids_that_mean_the_same(first_id, other_id, same):
+    shared = set(made(native_id=first_id, title="a").keys) & set(made(native_id=other_id, title="b").keys)
     assert any(key.startswith(("id:", "bare:")) for key in shared) is same
 
 
@@ -99,10 +99,10 @@ def test_an_entry_without_any_field_is_dropped():
 
 def test_the_digest_is_of_link_title_date_and_feed():
     base = {"title": "T", "published": DAY}
-    digest = one(**base).uids[0][1]
+    digest = made(**base).uids[0][1]
     (elsewhere,) = identify([ParsedEntry(**base)], feed_id="g")
-    assert one(**base, content="other").uids[0][1] == digest
-    others = [one(title="U", published=DAY), one(title="T"), elsewhere]
+    assert made(**base, content="other").uids[0][1] == digest
+    others = [made(title="U", published=DAY), made(title="T"), elsewhere]
     assert digest not in {found.uids[0][1] for found in others}
 
 
@@ -126,8 +126,8 @@ def test_dates_and_links_are_no_content():
 def test_a_title_that_the_document_repeats_tells_nothing():
     found = identify([ParsedEntry(native_id=str(n), title="Photo") for n in range(2)], feed_id="f")
     assert [entry.title_key for entry in found] == ["", ""]
-    assert one(content="A note without a title").title_key == one(summary="A note without a title").title_key != ""
-    assert one(native_id="1").title_key == ""
+    assert made(content="A note without a title").title_key == made(summary="A note without a title").title_key != ""
+    assert made(native_id="1").title_key == ""
 
 
 TEXTS = st.none() | st.text(max_size=12)

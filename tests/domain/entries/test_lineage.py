@@ -121,8 +121,8 @@ def test_json_goes_both_ways(entry):
 
 
 def polls(quality: IdQuality, *seen: str) -> IdQuality:
-    for what in seen:
-        quality = quality.after(repeated=what == "repeated", changed=what == "changed")
+    for seen_entry in seen:
+        quality = quality.after(repeated=seen_entry == "repeated", changed=seen_entry == "changed")
     return quality
 
 

@@ -212,9 +212,9 @@ def test_an_entry_of_another_system_with_another_title_is_found_again_by_its_dat
 
 def test_two_entries_of_the_same_date_need_their_titles():
     stored = Stored()
-    both = [article(number, published=START - timedelta(minutes=17)) for number in (10, 11)]
-    stored.poll([*articles(*range(8)), *both])
-    moved = [*articles(*range(8), **ELSEWHERE), replace(both[0], native_id="x", link=f"{SITE}/x", title="Other")]
+    entries = [article(number, published=START - timedelta(minutes=17)) for number in (10, 11)]
+    stored.poll([*articles(*range(8)), *entries])
+    moved = [*articles(*range(8), **ELSEWHERE), replace(entries[0], native_id="x", link=f"{SITE}/x", title="Other")]
     assert verdicts(stored.poll(moved)).split() == ["known"] * 8 + ["new"]
 
 

@@ -96,17 +96,17 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("form", DOCUMENTS)
 def test_a_feed_of_each_format_keeps_names_ids_and_texts(form: str) -> None:
-    said = {"url": "http://b.test/feed", "content_type": None, "feed_id": "f"}
+    feed_fields = {"url": "http://b.test/feed", "content_type": None, "feed_id": "f"}
     body = DOCUMENTS[form].encode()
-    plain, read = read_feed(body, **said), read_feed(body, **said, how=How(redact_emails=True))
+    plain, read = read_feed(body, **feed_fields), read_feed(body, **feed_fields, how=How(redact_emails=True))
     (entry,) = read.parsed.entries
     assert entry.authors == (Person("Ann Lee"),)
     assert "a@b.test" not in repr(entry)
     assert "a%40b.test" not in repr(entry)
     assert "e@f.test" not in repr(read.parsed)
     assert entry.title == "Mail to c@d.test"
-    assert [one.entry for one in read.identified] == [entry]
-    assert [one.keys for one in read.identified] == [one.keys for one in plain.identified]
+    assert [identified.entry for identified in read.identified] == [entry]
+    assert [identified.keys for identified in read.identified] == [identified.keys for identified in plain.identified]
     assert read.digest == plain.digest
     assert "a@b.test" in repr(plain.parsed.entries[0])
 

@@ -10,21 +10,21 @@ PAGE = f"""<title>Best ports</title><meta name=author content="Ann Lee"><meta na
 
 def test_each_candidate_and_each_choice_has_a_row():
     rows = explain(PAGE, url="https://d.example/story")
-    said = {(row.field, row.source): row.value for row in rows}
-    assert said["page", "kind"] == "article"
-    assert {source for field, source in said if field == "body"} == {
+    values = {(row.field, row.source): row.value for row in rows}
+    assert values["page", "kind"] == "article"
+    assert {source for field, source in values if field == "body"} == {
         "prose",
         "readability",
         "trafilatura",
         "area",
         "chosen",
     }
-    assert said["body", "chosen"].startswith("prose: ")
-    assert said["title", "heading"] == "Ten best ports"
-    assert said["title", "title element or editors"] == "Best ports"
-    assert said["published", "chosen"] == "2026-03-04T00:00:00+00:00"
-    assert said["authors", "meta elements"] == "Ann Lee (of whoever made the site)"
-    assert said["authors", "chosen"] == "Bo Ek"
+    assert values["body", "chosen"].startswith("prose: ")
+    assert values["title", "heading"] == "Ten best ports"
+    assert values["title", "title element or editors"] == "Best ports"
+    assert values["published", "chosen"] == "2026-03-04T00:00:00+00:00"
+    assert values["authors", "meta elements"] == "Ann Lee (of whoever made the site)"
+    assert values["authors", "chosen"] == "Bo Ek"
     weights = {(row.field, row.source): row.weight for row in rows}
     assert weights["title", "chosen"] == "0.6"
     assert weights["authors", "chosen"] == "signature under the headline"

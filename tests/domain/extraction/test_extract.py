@@ -1,4 +1,4 @@
-"""Whole pages: which text is the article's, and what is said of it."""
+"""Whole pages: the text of the article, and its fields."""
 
 import json
 import time

@@ -5,13 +5,13 @@ from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.extraction.parts import cut_part
 from feedcrawl.domain.models import FeedContent
 
-ONE, TWO = (prose(seed, 40) for seed in ("one", "two"))
-DIVS = f'<div id="a1"><h2>First</h2><p>{ONE}</p></div><div id="a2"><h2>Second</h2><p>{TWO}</p></div>'
-HEADINGS = f'<h2 id="a1">First</h2><p>{ONE}</p><h3>More</h3><p>and more</p><h2 id="a2">Second</h2><p>{TWO}</p>'
-INNER = f'<h2><a name="a1"></a>First</h2><p>{ONE}</p><h2><a name="a2"></a>Second</h2><p>{TWO}</p>'
-ANCHORS = f'<a name="a1"></a><p>{ONE}</p><p><a name="a2">Second</a></p><p>{TWO}</p>'
-EMPTY = f'<div id="a1"></div><p>{ONE}</p><div id="a2"></div><p>{TWO}</p>'
-TERMS = f'<dl><dt id="a1">First</dt><dd>{ONE}</dd><dt id="a2">Second</dt><dd>{TWO}</dd></dl>'
+FIRST, SECOND = (prose(seed, 40) for seed in ("one", "two"))
+DIVS = f'<div id="a1"><h2>First</h2><p>{FIRST}</p></div><div id="a2"><h2>Second</h2><p>{SECOND}</p></div>'
+HEADINGS = f'<h2 id="a1">First</h2><p>{FIRST}</p><h3>More</h3><p>and more</p><h2 id="a2">Second</h2><p>{SECOND}</p>'
+INNER = f'<h2><a name="a1"></a>First</h2><p>{FIRST}</p><h2><a name="a2"></a>Second</h2><p>{SECOND}</p>'
+ANCHORS = f'<a name="a1"></a><p>{FIRST}</p><p><a name="a2">Second</a></p><p>{SECOND}</p>'
+EMPTY = f'<div id="a1"></div><p>{FIRST}</p><div id="a2"></div><p>{SECOND}</p>'
+TERMS = f'<dl><dt id="a1">First</dt><dd>{FIRST}</dd><dt id="a2">Second</dt><dd>{SECOND}</dd></dl>'
 
 
 @pytest.mark.parametrize("body", [DIVS, HEADINGS, INNER, ANCHORS, EMPTY, TERMS])
@@ -20,8 +20,8 @@ def test_a_fragment_names_a_part(body: str) -> None:
     first, second = cut_part(page, "a1"), cut_part(page, "a2")
     assert first is not None
     assert second is not None
-    assert (ONE in first, TWO in first, "Home" in first) == (True, False, False)
-    assert (ONE in second, TWO in second) == (False, True)
+    assert (FIRST in first, SECOND in first, "Home" in first) == (True, False, False)
+    assert (FIRST in second, SECOND in second) == (False, True)
     assert first.startswith('<html lang="de"><head><base href="/x/"></head>')
 
 
@@ -31,7 +31,7 @@ def test_a_fragment_may_name_nothing(fragment: str) -> None:
 
 
 def test_an_encoded_fragment() -> None:
-    assert cut_part(f"<body><p id='ä 1'>{ONE}</p></body>", "%C3%A4%201") is not None
+    assert cut_part(f"<body><p id='ä 1'>{FIRST}</p></body>", "%C3%A4%201") is not None
 
 
 def test_the_article_is_the_part() -> None:
@@ -39,17 +39,17 @@ def test_the_article_is_the_part() -> None:
     feed = FeedContent(title="The second notice")
     read = read_article(page.encode(), "text/html", min_chars=100, url="http://a.test/notices#a2", feed=feed)
     assert read.extraction is not None
-    assert TWO in read.extraction.text
-    assert ONE not in read.extraction.text
+    assert SECOND in read.extraction.text
+    assert FIRST not in read.extraction.text
     assert read.html == page
 
 
 def test_a_missing_part_is_taken_from_the_feed_or_refused() -> None:
-    page = f"<html><head><title>App</title></head><body><p>{ONE}</p></body></html>".encode()
+    page = f"<html><head><title>App</title></head><body><p>{FIRST}</p></body></html>".encode()
     url = "http://a.test/#!/route"
-    content = f"<p>{TWO}</p><p>{prose('three', 60)}</p>"
+    content = f"<p>{SECOND}</p><p>{prose('three', 60)}</p>"
     read = read_article(page, "text/html", min_chars=100, url=url, feed=FeedContent(title="Route", content=content))
     assert read.extraction is not None
-    assert (read.extraction.extractor, ONE in read.extraction.text) == ("feed", False)
+    assert (read.extraction.extractor, FIRST in read.extraction.text) == ("feed", False)
     read = read_article(page, "text/html", min_chars=100, url=url)
     assert (read.code, read.detail) == ("FAIL_EMPTY", "no_part: the page has no element that is named '!/route'")

@@ -27,14 +27,14 @@ def test_rss_10():
     )
     assert (feed.format, feed.title, feed.link) == ("rss1.0", "The News", "https://news.example/")
     assert (feed.image, feed.updated) == ("https://news.example/logo.png", datetime(2024, 1, 1, tzinfo=UTC))
-    one, two = feed.entries
-    assert (one.native_id, one.link, one.authors) == (
+    first, second = feed.entries
+    assert (first.native_id, first.link, first.authors) == (
         "https://news.example/1",
         "https://news.example/1",
         (Person("Ann"),),
     )
-    assert one.published == datetime(2024, 1, 1, 10, tzinfo=UTC)
-    assert (two.native_id, two.title) == ("/2", "Two")
+    assert first.published == datetime(2024, 1, 1, 10, tzinfo=UTC)
+    assert (second.native_id, second.title) == ("/2", "Two")
 
 
 @pytest.mark.parametrize(
@@ -91,18 +91,18 @@ def test_json_feed():
     assert (feed.self_url, feed.hubs) == ("https://news.example/feed.json", ("https://hub.example/",))
     assert (feed.description, feed.language, feed.image) == ("All", "en", "https://news.example/i.png")
     assert (feed.paging.next, feed.authors) == (f"{URL}?page=2", (Person("Ed", None, "https://news.example/ed"),))
-    one, two = feed.entries
-    assert (one.native_id, one.link, one.title) == ("1", "https://news.example/1", "One two")
-    assert (one.summary, one.content, one.categories) == ("Short", "<p>x</p>", ("a", "b"))
-    assert one.published == datetime(2024, 1, 1, 9, tzinfo=UTC)
-    assert one.updated == datetime(2024, 1, 2, tzinfo=UTC)
-    assert (one.image, one.language) == ("https://news.example/p.png", "de")
-    assert one.enclosures == (Enclosure("https://news.example/a.mp3", "audio/mpeg", 12),)
-    assert one.links == (Link("https://news.example/1", "alternate"), Link("https://other.example/", "related"))
-    assert one.authors == feed.authors
-    assert one.raw is not None
-    assert json.loads(one.raw)["id"] == 1
-    assert (two.link, two.content, two.authors) == ("https://other.example/2", "text", (Person("Ann"),))
+    first, second = feed.entries
+    assert (first.native_id, first.link, first.title) == ("1", "https://news.example/1", "One two")
+    assert (first.summary, first.content, first.categories) == ("Short", "<p>x</p>", ("a", "b"))
+    assert first.published == datetime(2024, 1, 1, 9, tzinfo=UTC)
+    assert first.updated == datetime(2024, 1, 2, tzinfo=UTC)
+    assert (first.image, first.language) == ("https://news.example/p.png", "de")
+    assert first.enclosures == (Enclosure("https://news.example/a.mp3", "audio/mpeg", 12),)
+    assert first.links == (Link("https://news.example/1", "alternate"), Link("https://other.example/", "related"))
+    assert first.authors == feed.authors
+    assert first.raw is not None
+    assert json.loads(first.raw)["id"] == 1
+    assert (second.link, second.content, second.authors) == ("https://other.example/2", "text", (Person("Ann"),))
 
 
 def test_json_feed_1_0_and_a_feed_without_a_version():

@@ -12,7 +12,7 @@ BARE = ParsedEntry()
 
 
 @pytest.mark.parametrize(
-    ("keep", "drop", "kept"),
+    ("keep_rules", "drop_rules", "expected"),
     [
         ("", "", (FERRY, SPORT, BARE)),
         ("title=ferry", "", (FERRY,)),
@@ -25,10 +25,10 @@ BARE = ParsedEntry()
         ("url=nowhere", "", ()),
     ],
 )
-def test_rules_keep_and_drop(keep: str, drop: str, kept: tuple[ParsedEntry, ...]) -> None:
-    found = selected(ParsedFeed("rss2.0", entries=(FERRY, SPORT, BARE)), keep, drop)
-    assert found.entries == kept
-    assert found.notes == (() if len(kept) == 3 else ("entries_dropped",))
+def test_rules_keep_and_drop(keep_rules: str, drop_rules: str, expected: tuple[ParsedEntry, ...]) -> None:
+    found = selected(ParsedFeed("rss2.0", entries=(FERRY, SPORT, BARE)), keep_rules, drop_rules)
+    assert found.entries == expected
+    assert found.notes == (() if len(expected) == 3 else ("entries_dropped",))
 
 
 @pytest.mark.parametrize("text", ["ferry", "body=x", "title=", "=x", "title=(", "title=" + "x" * 500, "url=x\n" * 51])

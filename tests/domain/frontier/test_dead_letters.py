@@ -13,8 +13,8 @@ UID = "846820ee79c4269c"
 URL = "https://a.test/old"
 
 
-def letter(**said: Any) -> dict[str, Any]:
-    return {"url": URL, "uid": UID, "kind": "article", "reason": "http_404", "at": 1000.0, **said}
+def letter(**fields: Any) -> dict[str, Any]:
+    return {"url": URL, "uid": UID, "kind": "article", "reason": "http_404", "at": 1000.0, **fields}
 
 
 @pytest.mark.parametrize(

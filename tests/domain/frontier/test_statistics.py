@@ -53,13 +53,13 @@ def test_by_when_a_share_was_taken(share, bound):
 
 
 def test_shards_add_up():
-    one = statistics_from(COUNTS, LATE, 2, {("poll", "ready"): 4})
-    both = one + statistics_from({"pending:feed:manual:": "1"}, {"poll:1": "1", "poll:sum": "500"}, 1, {})
-    assert both.by("status", "kind")["pending:feed"] == 4
-    assert (both.leased, both.places) == (3, {("poll", "ready"): 4})
-    assert both.lateness["poll"] == Lateness(((1.0, 7), (4.0, 3), (float("inf"), 1)), 70001.0)
-    assert both.lateness["page"] == one.lateness["page"]
-    assert FrontierStatistics() + one == one
+    first = statistics_from(COUNTS, LATE, 2, {("poll", "ready"): 4})
+    total = first + statistics_from({"pending:feed:manual:": "1"}, {"poll:1": "1", "poll:sum": "500"}, 1, {})
+    assert total.by("status", "kind")["pending:feed"] == 4
+    assert (total.leased, total.places) == (3, {("poll", "ready"): 4})
+    assert total.lateness["poll"] == Lateness(((1.0, 7), (4.0, 3), (float("inf"), 1)), 70001.0)
+    assert total.lateness["page"] == first.lateness["page"]
+    assert FrontierStatistics() + first == first
 
 
 HOST = HostStatistics("a.example", 3, 0, 1, 1.0, 0, "closed", 0, 0.0)

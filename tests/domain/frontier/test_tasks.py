@@ -14,7 +14,7 @@ WHOLE = (
     r'"category":"c","payload":"{\"list\":[],\"map\":{},\"é\":null}"}'
 )
 # The names of all fields of a record, Task's and History's together, since both lie in one record.
-NAMES = [one.name for kind in (Task, History) for one in fields(kind)]
+NAMES = [declared.name for kind in (Task, History) for declared in fields(kind)]
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_a_body_that_only_begins_like_gzip_is_left_unchanged(body: bytes) -> Non
 
 
 EMPTY = {"gzip": gzip.compress(b""), "zstd": zstandard.compress(b"")}
-ONE = {"gzip": gzip.compress(b"x"), "zstd": zstandard.compress(b"x")}
+CODED = {"gzip": gzip.compress(b"x"), "zstd": zstandard.compress(b"x")}
 # A megabyte and more of input that says nothing, in streams that are whole.
 SILENT = {
     "blocks of deflate": ("deflate", b"\x78\x9c" + b"\x00\x00\x00\xff\xff" * (4 << 18) + zlib.compress(b"x")[2:]),
@@ -195,17 +195,17 @@ SILENT = {
 
 @pytest.mark.parametrize("coding", EMPTY)
 def test_members_are_limited(coding: str) -> None:
-    assert decode(ONE[coding] * MAX_MEMBERS, [coding], limit_bytes=LIMIT) == b"x" * MAX_MEMBERS
-    assert refusal(ONE[coding] * (MAX_MEMBERS + 1), coding) == "too_large"
-    assert refusal((ONE[coding] + b"\0") * (MAX_MEMBERS + 1), coding) == "too_large"
-    assert decode(EMPTY[coding] * (MAX_IDLE // 2) + ONE[coding], [coding], limit_bytes=LIMIT) == b"x"
+    assert decode(CODED[coding] * MAX_MEMBERS, [coding], limit_bytes=LIMIT) == b"x" * MAX_MEMBERS
+    assert refusal(CODED[coding] * (MAX_MEMBERS + 1), coding) == "too_large"
+    assert refusal((CODED[coding] + b"\0") * (MAX_MEMBERS + 1), coding) == "too_large"
+    assert decode(EMPTY[coding] * (MAX_IDLE // 2) + CODED[coding], [coding], limit_bytes=LIMIT) == b"x"
     assert refusal(EMPTY[coding] * 50_000, coding) == "too_large"
     assert refusal(EMPTY[coding] * 50_000, coding, limit_bytes=0) == "too_large"
 
 
-@pytest.mark.parametrize("what", SILENT)
-def test_a_body_that_decodes_to_nothing_for_long_is_refused_like_a_bomb(what: str) -> None:
-    coding, body = SILENT[what]
+@pytest.mark.parametrize("kind", SILENT)
+def test_a_body_that_decodes_to_nothing_for_long_is_refused_like_a_bomb(kind: str) -> None:
+    coding, body = SILENT[kind]
     assert refusal(body, coding) == "too_large"
 
 
@@ -242,7 +242,7 @@ FILE = gzip.compress(TEXT)
         (b"\x1f\x8b\x08\x00" + b"\0" * 6 + b"\xff" * 20, b"", "gzip damaged"),
         (b"\x1f\x8b\x08", b"", "gzip truncated"),
         (FILE + EMPTY["gzip"] * 50_000, TEXT, "cut at"),
-        (ONE["gzip"] * (MAX_MEMBERS + 1), b"x" * MAX_MEMBERS, "cut at"),
+        (CODED["gzip"] * (MAX_MEMBERS + 1), b"x" * MAX_MEMBERS, "cut at"),
     ],
 )
 def test_a_damaged_file_of_gzip_yields_its_readable_part(body: bytes, content: bytes, note: str | None) -> None:

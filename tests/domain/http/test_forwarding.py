@@ -19,8 +19,8 @@ def head(*lines: str) -> bytes:
     ],
 )
 def test_tunnels(target: str, url: str, host: str, port: int) -> None:
-    asked = read_request(head(f"CONNECT {target} HTTP/1.1", f"Host: {target}", "Proxy-Authorization: Basic eA=="))
-    assert asked == ProxyRequest(url, host, port, None, authorization="Basic eA==")
+    request = read_request(head(f"CONNECT {target} HTTP/1.1", f"Host: {target}", "Proxy-Authorization: Basic eA=="))
+    assert request == ProxyRequest(url, host, port, None, authorization="Basic eA==")
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_tunnels(target: str, url: str, host: str, port: int) -> None:
     ],
 )
 def test_requests_in_the_origins_form(target: str, host: str, port: int, path: str, named: str) -> None:
-    asked = read_request(head(f"GET {target} HTTP/1.1", "Host: other.org", "Accept: */*"))
-    assert (asked.url, asked.host, asked.port, asked.body_bytes) == (target, host, port, 0)
-    assert asked.head == head(f"GET {path} HTTP/1.1", f"Host: {named}", "Accept: */*", "Connection: close")
+    request = read_request(head(f"GET {target} HTTP/1.1", "Host: other.org", "Accept: */*"))
+    assert (request.url, request.host, request.port, request.body_bytes) == (target, host, port, 0)
+    assert request.head == head(f"GET {path} HTTP/1.1", f"Host: {named}", "Accept: */*", "Connection: close")
 
 
 def test_words_on_the_connection_stay_here() -> None:
-    asked = read_request(
+    request = read_request(
         head(
             "POST http://a.org/ HTTP/1.1",
             "Proxy-Connection: keep-alive",
@@ -52,8 +52,8 @@ def test_words_on_the_connection_stay_here() -> None:
             "Content-Length: 12",
         )
     )
-    assert asked.head == head("POST / HTTP/1.1", "Host: a.org", "Content-Length: 12", "Connection: close")
-    assert (asked.body_bytes, asked.authorization) == (12, "Basic c2VjcmV0")
+    assert request.head == head("POST / HTTP/1.1", "Host: a.org", "Content-Length: 12", "Connection: close")
+    assert (request.body_bytes, request.authorization) == (12, "Basic c2VjcmV0")
 
 
 @pytest.mark.parametrize(

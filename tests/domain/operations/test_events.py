@@ -11,10 +11,10 @@ from feedcrawl.domain.operations.events import Event, EventType, event
     kind=st.sampled_from(get_args(EventType)), subject=st.text(max_size=20), data=st.dictionaries(st.text(), st.text())
 )
 def test_a_repeated_event_has_the_same_id(kind: EventType, subject: str, data: dict[str, str]) -> None:
-    told = event(kind, subject, data)
-    assert told == event(kind, subject, data)
-    assert told.id == f"{kind}:{subject}"
-    assert json.loads(told.data) == data
+    first = event(kind, subject, data)
+    assert first == event(kind, subject, data)
+    assert first.id == f"{kind}:{subject}"
+    assert json.loads(first.data) == data
 
 
 def test_kinds_do_not_share_ids() -> None:
@@ -22,15 +22,15 @@ def test_kinds_do_not_share_ids() -> None:
 
 
 def test_data_is_compact_and_readable() -> None:
-    told = event("new_entry", "1", {"title": "Ätna\n", "n": [1, None]})
-    assert told == Event("new_entry", "new_entry:1", '{"title":"Ätna\\n","n":[1,null]}')
+    made = event("new_entry", "1", {"title": "Ätna\n", "n": [1, None]})
+    assert made == Event("new_entry", "new_entry:1", '{"title":"Ätna\\n","n":[1,null]}')
 
 
 def test_an_event_has_no_secrets_and_an_id_of_its_own() -> None:
-    told = [
+    made = [
         event("new_entry", f"f:http://a.test/?key={key}", {"link": f"http://a.test/?key={key}", "n": 1}) for key in "ab"
     ]
-    assert [json.loads(each.data) for each in told] == [{"link": "http://a.test/?key=***", "n": 1}] * 2
-    assert all(each.id.startswith("new_entry:f:http://a.test/?key=***:") for each in told)
-    assert told[0].id != told[1].id
+    assert [json.loads(each.data) for each in made] == [{"link": "http://a.test/?key=***", "n": 1}] * 2
+    assert all(each.id.startswith("new_entry:f:http://a.test/?key=***:") for each in made)
+    assert made[0].id != made[1].id
     assert event("new_entry", "f:1", {}).id == "new_entry:f:1"

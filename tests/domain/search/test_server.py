@@ -37,8 +37,8 @@ def test_a_document_is_written_with_its_words_and_removed_by_its_uid() -> None:
 
 def test_a_search_has_each_term_as_a_phrase() -> None:
     body = search(read('green "black tea" 水 be* e-be* -milk'), Filters(since=7.0, language="en"), limit=3, offset=6)
-    asked = body["query"]["bool"]
-    terms = [(each["multi_match"]["query"], each["multi_match"]["type"]) for each in asked["must"]]
+    condition = body["query"]["bool"]
+    terms = [(each["multi_match"]["query"], each["multi_match"]["type"]) for each in condition["must"]]
     assert terms == [
         ("green", "phrase"),
         ("black tea", "phrase"),
@@ -46,9 +46,9 @@ def test_a_search_has_each_term_as_a_phrase() -> None:
         ("be", "bool_prefix"),
         ("e-be", "phrase_prefix"),
     ]
-    assert asked["must"][-1]["multi_match"]["max_expansions"] == 1000
-    assert [each["multi_match"]["query"] for each in asked["must_not"]] == ["milk"]
-    assert asked["filter"] == [
+    assert condition["must"][-1]["multi_match"]["max_expansions"] == 1000
+    assert [each["multi_match"]["query"] for each in condition["must_not"]] == ["milk"]
+    assert condition["filter"] == [
         {"term": {"labels": Filters(language="en").labels()[0]}},
         {"range": {"fetched_ts": {"gte": 7.0}}},
     ]

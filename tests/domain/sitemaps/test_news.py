@@ -15,9 +15,9 @@ TERMS = Terms(NOW, NOW - timedelta(hours=48), limit=100, parts=100)
 HERE = "https://www.example.org/sitemap.xml"
 
 
-def url(name: str, hours_ago: float | None = None, **said: object) -> SitemapUrl:
+def url(name: str, hours_ago: float | None = None, **fields: object) -> SitemapUrl:
     loc = name if "://" in name else f"https://www.example.org/{name}"
-    return SitemapUrl(loc, None if hours_ago is None else NOW - timedelta(hours=hours_ago), **said)
+    return SitemapUrl(loc, None if hours_ago is None else NOW - timedelta(hours=hours_ago), **fields)
 
 
 def urlset(*urls: SitemapUrl) -> ParsedSitemap:
@@ -47,8 +47,8 @@ def test_new_urls_of_a_first_document(urls: tuple[SitemapUrl, ...], new: list[st
 
 
 def test_fields_of_a_news_sitemap_are_kept() -> None:
-    said = Said("Paper", "en", NOW, "A title")
-    (found,) = news_of(urlset(url("a", 1, news=said)), HERE, TERMS).found
+    fields = Said("Paper", "en", NOW, "A title")
+    (found,) = news_of(urlset(url("a", 1, news=fields)), HERE, TERMS).found
     assert found == Found("https://www.example.org/a", NOW - timedelta(hours=1), "A title", NOW, "en")
 
 
@@ -94,10 +94,10 @@ def test_parts_of_an_index() -> None:
     index = ParsedSitemap("index", sitemaps=(old, new, SitemapRef(HERE + "?undated")))
     news = news_of(index, HERE, TERMS)
     assert (news.kind, [each.url[-4:] for each in news.found], news.old) == ("index", ["?new", "ated"], 1)
-    none = news_of(index, HERE, replace(TERMS, parts=0))
-    assert (none.found, none.refused, none.waiting) == ((), 2, 0)
-    one = news_of(index, HERE, replace(TERMS, parts=1))
-    assert (len(one.found), one.refused, one.waiting) == (1, 1, 0)
+    no_parts = news_of(index, HERE, replace(TERMS, parts=0))
+    assert (no_parts.found, no_parts.refused, no_parts.waiting) == ((), 2, 0)
+    single_part = news_of(index, HERE, replace(TERMS, parts=1))
+    assert (len(single_part.found), single_part.refused, single_part.waiting) == (1, 1, 0)
 
 
 def test_parts_come_in_portions() -> None:

@@ -56,10 +56,10 @@ def test_a_search_for_a_kind_keeps_the_results_of_the_other_kind() -> None:
     sitemaps: SourceSearchedRecord = {**FOUND, "sought": ["sitemap"], "sitemaps": sitemap}
     feeds: SourceSearchedRecord = {**FOUND, "sought": ["feed"], "feeds": feed, "tried": []}
     assert (is_sought("feed", sitemaps), is_sought("feed", feeds), is_sought("feed", None)) == (False, True, False)
-    both = joined(feeds, sitemaps)
-    assert (both["sought"], both["feeds"], both["sitemaps"]) == (["feed", "sitemap"], feed, sitemap)
-    assert both["tried"] == FOUND["tried"]
-    assert joined(FOUND, both) == {**FOUND, "tried": FOUND["tried"]}
+    merged = joined(feeds, sitemaps)
+    assert (merged["sought"], merged["feeds"], merged["sitemaps"]) == (["feed", "sitemap"], feed, sitemap)
+    assert merged["tried"] == FOUND["tried"]
+    assert joined(FOUND, merged) == {**FOUND, "tried": FOUND["tried"]}
     assert joined(feeds, None) == feeds
 
 

@@ -44,9 +44,9 @@ POLLS = st.builds(
 )
 
 
-@given(said=SUBSCRIPTIONS, polls=POLLS)
-def test_records_come_back_as_they_went(said: Subscription, polls: PollRecord) -> None:
-    assert load_subscription(dump(said)) == said
+@given(subscription=SUBSCRIPTIONS, polls=POLLS)
+def test_records_come_back_as_they_went(subscription: Subscription, polls: PollRecord) -> None:
+    assert load_subscription(dump(subscription)) == subscription
     assert load_polls(dump(polls)) == polls
 
 
@@ -56,8 +56,8 @@ def test_a_feed_that_was_never_polled() -> None:
 
 
 def test_unknown_fields_of_another_version_are_ignored() -> None:
-    said = Subscription("1", "http://a.test/")
-    assert load_subscription(json.dumps({"id": "1", "url": "http://a.test/", "colour": "blue"})) == said
+    subscription = Subscription("1", "http://a.test/")
+    assert load_subscription(json.dumps({"id": "1", "url": "http://a.test/", "colour": "blue"})) == subscription
     assert load_polls('{"etag":"x","colour":1}') == PollRecord(etag="x")
 
 
@@ -74,7 +74,9 @@ HINTS = PublisherHints(ttl_minutes=60, skip_hours=frozenset({3, 1}), skip_days=f
 def test_the_public_record_of_a_feed() -> None:
     seen = Observation(200, new_entries=2, known_entries=1, hints=HINTS)
     state = next_poll(PollState(), seen, now=NOW, policy=CadencePolicy(), jitter=0).state
-    said = Subscription("1", "http://a.test/feed", ("news",), added_at="2026-11-01T00:00:00Z", min_interval_sec=600.4)
+    subscription = Subscription(
+        "1", "http://a.test/feed", ("news",), added_at="2026-11-01T00:00:00Z", min_interval_sec=600.4
+    )
     polls = PollRecord(
         etag='"1"',
         trust={"etag": "restless"},
@@ -93,7 +95,7 @@ def test_the_public_record_of_a_feed() -> None:
         last_result="fetched",
         new_entries_last_fetch=2,
     )
-    assert Feed(said, polls).public(min_interval_sec=300, max_interval_sec=86_400) == {
+    assert Feed(subscription, polls).public(min_interval_sec=300, max_interval_sec=86_400) == {
         "id": "1",
         "url": "http://a.test/feed",
         "type": "rss",

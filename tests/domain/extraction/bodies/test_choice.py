@@ -48,9 +48,9 @@ def test_a_long_text_needs_no_second_opinion(head):
 
 def test_a_short_candidate_that_the_feed_does_not_foretell_is_compared():
     short = page(f"<article>{paragraphs(0, 12)}</article>")
-    said = FeedContent(summary=SENTENCES[0])
+    feed_content = FeedContent(summary=SENTENCES[0])
     assert "agrees" in choose(short, SourceRules(), None).reason
-    assert "as the page says" in choose(short, SourceRules(), said).reason
+    assert "as the page says" in choose(short, SourceRules(), feed_content).reason
 
 
 # No extractor of articles takes such a section.

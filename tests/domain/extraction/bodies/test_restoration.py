@@ -6,7 +6,7 @@ from lxml import etree
 from feedcrawl.domain.extraction.bodies.restoration import restore
 from feedcrawl.domain.markup import parse_html
 
-ONE, TWO = "The first paragraph of the story.", "The second paragraph of the story."
+FIRST, SECOND = "The first paragraph of the story.", "The second paragraph of the story."
 
 
 def tree(html):
@@ -44,7 +44,7 @@ def tree(html):
 )  # fmt: skip
 def test_an_element_that_a_library_drops_returns_to_its_place(body, prose, restored):
     def with_sentences(html):
-        return html.replace(">1<", f">{ONE}<").replace(">2<", f">{TWO}<")
+        return html.replace(">1<", f">{FIRST}<").replace(">2<", f">{SECOND}<")
 
     changed = tree(with_sentences(body))
     restore(changed, tree(with_sentences(prose)))
@@ -53,6 +53,8 @@ def test_an_element_that_a_library_drops_returns_to_its_place(body, prose, resto
 
 
 def test_a_long_line_of_another_text_ends_the_restoration():
-    body = tree(f"<p>{ONE}</p>")
-    restore(body, tree(f"<p>{ONE}</p><p>{'Something else that the other reading does not have. ' * 3}</p><img src=a>"))
+    body = tree(f"<p>{FIRST}</p>")
+    restore(
+        body, tree(f"<p>{FIRST}</p><p>{'Something else that the other reading does not have. ' * 3}</p><img src=a>")
+    )
     assert body.find(".//img") is None

@@ -127,8 +127,8 @@ ROWS = """<tr class="head"><td><a href="/user/{author}">{author}</a> wrote on {d
 
 
 def shown(form, *days, around="<div>{}</div>"):
-    said = zip((FIRST, SECOND, THIRD), ("Ann Lee", "bo_ek", "Cy"), days, strict=True)
-    inside = (form.format(text=text, author=author, day=day, n=n) for n, (text, author, day) in enumerate(said))
+    expected = zip((FIRST, SECOND, THIRD), ("Ann Lee", "bo_ek", "Cy"), days, strict=True)
+    inside = (form.format(text=text, author=author, day=day, n=n) for n, (text, author, day) in enumerate(expected))
     return f"<h1>Fog signals</h1>{around.format(''.join(inside))}"
 
 
@@ -223,11 +223,11 @@ def test_comments_sections_and_lists_of_threads_are_no_posts(html, url):
     assert posts(html, url) == []
 
 
-@pytest.mark.parametrize(("count", "length", "kept"), [(120, 10, 100), (30, MAX_BYTES // 8, 8), (3, MAX_BYTES + 1, 0)])
-def test_posts_are_bounded(count, length, kept):
+@pytest.mark.parametrize(("count", "length", "left"), [(120, 10, 100), (30, MAX_BYTES // 8, 8), (3, MAX_BYTES + 1, 0)])
+def test_posts_are_bounded(count, length, left):
     comments = [{"@type": "Comment", "text": "a" * length, "author": "Cy"}] * (count - 1)
     first = {"@type": "DiscussionForumPosting", "text": "a" * length, "comment": comments}
-    assert len(posts(ld(first))) == kept
+    assert len(posts(ld(first))) == left
 
 
 def test_the_extraction_has_the_posts():
