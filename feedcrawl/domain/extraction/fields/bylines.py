@@ -30,14 +30,17 @@ _MAX_BELOW = 4
 MAX_LINES = 8  # under the headline; below them other articles have their bylines
 _MONTH = r"(?:jan|feb|mär|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d"
 _SIGNATURE_ENDS = re.compile(
-    rf"\s*[@(]|\s\d|\s(?:at|on|am|in)(?:\s|$)|\s{_MONTH}|\s(?:last )?updated|\spublished", re.IGNORECASE
+    rf"\s*[@(]|\s\d|\s(?:at|on|am|in|under|unter)(?:\s|$)|\s{_MONTH}|\s(?:last )?updated|\spublished"
+    r"|\s(?:posted|veröffentlicht|aktualisiert|erschienen|publié|publicado|pubblicato)(?:\W|$)",
+    re.IGNORECASE,
 )
 _OTHERS_WORK = re.compile(
     r"(?<=\S)\W+(?:(?:medically |expert )?reviewed|edited|fact[- ]checked|translated|photo\w*|illustrat\w+) by\b"
     r"|(?<=\S)\W+(?:fotos?|bild(?:er)?|illustration(?:en)?|photos?) (?:von|par|di|por)\b",
     re.IGNORECASE,
 )
-_DATED = re.compile(r"\b(?:199[5-9]|20\d\d)\b|\bmin(?:ute)?s?\.? read\b", re.IGNORECASE)
+_RECENT = re.compile(r"\b(?:199[5-9]|20\d\d)\b")
+_READ = re.compile(r"\bmin(?:ute)?s?\.? read\b", re.IGNORECASE)
 _NOTE = re.compile(
     r"(?: is| was| has| writes| works|,| ist| schreibt| arbeitet| est| es| è| é) .{0,200}\b(?:author|writ\w+|edit\w+"
     r"|journalist\w*|founder|head of|manager|director|engineer|developer|\w+ist|expert|consultant|marketer|teacher"
@@ -77,8 +80,9 @@ def account_byline(page: Page) -> list[str]:
     """The account or team in the first signed line under the headline: "by annlee", "By Ann"."""
     for line in _lines_under_headline(page):
         signed = next((match for pattern in _SIGNATURES if (match := pattern.match(lowered(line)))), None)
-        text = _SIGNATURE_ENDS.split(line[signed.end() :])[0].strip() if signed and len(line) <= _MAX_BESIDE else ""
-        if text and _may_sign(text):
+        rest = line[signed.end() :] if signed and len(line) <= _MAX_BESIDE else ""
+        text = _SIGNATURE_ENDS.split(rest)[0].strip()
+        if text and not SPELT.match(rest) and _may_sign(text):
             return list(split_names(text))
     return []
 
@@ -152,7 +156,11 @@ def _is_name_alone(line: str, page: Page) -> bool:
 
 
 def _is_beside_name(line: str) -> bool:
-    return len(line) <= _MAX_BESIDE and (_DATED.search(line) is not None or is_role(line))
+    return len(line) <= _MAX_BESIDE and (_is_dated(line) or _READ.search(line) is not None or is_role(line))
+
+
+def _is_dated(line: str) -> bool:
+    return len(line) <= _MAX_BESIDE and _RECENT.search(line) is not None and SPELT.search(line) is not None
 
 
 def noted_byline(page: Page) -> list[str]:

@@ -40,7 +40,8 @@ _NO_NAME = re.compile(
     r"|\b(?:paid|sponsored) (?:content|post)|^advert\w+|^anzeige\b|^werbung\b"
     r"|^more\b|^share\b|\b(?:posts|beiträge)$|^agenc(?:y|ies)$|^agenturen$"
     r"|^(?:fact|medically|expert)[ -](?:checked|reviewed)"
-    r"|^(?:(?:site|web|wp|super)[ -]?(?:admin(?:istrator)?|user|master|editor)|\w*admin|undefined"
+    r"|^(?:(?:site|web|wp|super)[ -]?(?:admin(?:istrator)?|user|master|editor)|undefined"
+    r"|(?:\w+[ -])?\w*admin|youtube|facebook|twitter|instagram|linkedin|tiktok|pinterest|whatsapp|telegram|reddit"
     r"|wordpress|anonym\w*|anónimo"
     r"|admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
     r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted"
@@ -66,6 +67,7 @@ _DEGREES = re.compile(
     r"|cfa|cpa)\.?$|^(?:licensed|certified|registered) |^(?:m|b)\.(?:a|sc)\. ",
     re.IGNORECASE,
 )
+_POST_NOMINAL = re.compile(r"[A-Z]{2,6}")  # "FAND" after a name: a degree or a membership, of which no list is complete
 _ROLE = re.compile(
     r"(?:president|director|editor|reporter|correspondent|journalist|columnist|contributor|analyst|manager|founder|ceo"
     r"|redakteur(?:in)?|korrespondent(?:in)?|reporter(?:in)?|rédact(?:eur|rice)|journaliste|redactor[a]?|periodista)$",
@@ -88,9 +90,13 @@ def split_names(text: str) -> Iterator[str]:
     """The single names in a byline, without additions: "By Ann Lee, Editor, and Bo Ek, Reuters" has two names."""
     if _ADDRESS.search(text):
         return
+    after_person = False
     for place, part in enumerate(_SPLIT.split(_AGENCY_AFTER.sub("", _BY.sub("", fold(text))))):
         name = _TITLE_BEFORE.sub("", _ASIDE.sub("", _BY.sub("", _without_paper(part))).strip(" ,.;:|-–—"))
+        if after_person and _POST_NOMINAL.fullmatch(name):
+            continue
         if _may_name(name) and not (place and is_role(name)):
+            after_person = is_person(name)
             yield name
 
 

@@ -44,7 +44,7 @@ _WROTE: Final = (
 _TITLES: Final = (
     "authors?|writers?|reporters?|words|text",
     "autor(?:in(?:nen)?|en)?|verfasser(?:in)?|autorin/autor|autor/in|autor\\*in",
-    "text(?:\\s*(?:&|und)\\s*fotos?)?",
+    "(?:interview\\s*(?:&|und)\\s*)?text(?:\\s*(?:&|und)\\s*(?:fotos?|interview|protokoll))?",
     "auteure?s?|rédact(?:eur|rice)|texte",
     "autor(?:es|as?)?|redactora?|texto",
     "autor[ei]|autrice|testo",
