@@ -28,6 +28,7 @@ _SMALL_WORDS = frozenset(
     {"of", "the", "and", "for", "a", "de", "la", "du", "des", "et", "und", "der", "die", "für", "y", "e"}
 )
 _OF_NEWS = {"news_keywords", "googlebot-news"}
+_IN_BRACKETS = re.compile(r"\s+\(([^()]+)\)$")
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
 
 
@@ -85,7 +86,12 @@ def is_news(page: Page) -> bool:
 
 
 def without_site(text: str, sites: set[str]) -> str:
-    """A title without leading and trailing parts whose keys are among `sites`, and without dates there."""
+    """A title without leading and trailing parts whose keys are among `sites`, and without dates there.
+
+    The trailing part may be in brackets: "A story (The Daily)".
+    """
+    if text.endswith(")") and (last := _IN_BRACKETS.search(text)) and key(last[1]) in sites:
+        text = text[: last.start()]
     for cut in SEPARATOR.finditer(text):
         rest, start = text[cut.end() :], text[: cut.start()]
         if key(rest) in sites or _DATE.fullmatch(rest):

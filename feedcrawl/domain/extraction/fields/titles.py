@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 500
 MAX_PARTS = 8
+_LONGEST_HEADLINE = 200  # letters; a longer statement is a description, as long as another is shorter
 _MIN_CORE_LENGTH = 8  # letters; a shorter text may begin another by chance
 _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
@@ -62,7 +63,8 @@ def decide_title(page: Page, feed: FeedContent | None) -> Statement:
     Structured data, OpenGraph, the feed, the h1, the title element and the Twitter card each have a weight.
     """
     sites = site_keys(page)
-    stated = [statement for statement in statements(page, feed, sites) if statement.text]
+    found = [statement for statement in statements(page, feed, sites) if statement.text]
+    stated = [statement for statement in found if len(statement.text) <= _LONGEST_HEADLINE] or found
     hosts = host_labels(page.url)
     sites |= {key(part) for text, _ in stated for part in SEPARATOR.split(text)[1:] if is_of_host(part, hosts)}
     sites |= _signatures([text for text, _ in stated], sites)
@@ -207,8 +209,9 @@ def _headings(page: Page, sites: set[str]) -> list[str]:
 def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -> bool:
     """True if the page's own heading is the headline that readers see, whatever was written for search engines.
 
-    It is the only h1, or a part of a statement, and no kicker with a headline ("Trade: A headline"). On news sites,
-    which write headlines for their structured data, the structured data are believed.
+    It is the only h1 that shares a word with a statement (others are forms, menus and messages), or a part of a
+    statement, and no kicker with a headline ("Trade: A headline"). On news sites, which write headlines for their
+    structured data, the structured data are believed.
     """
     own = key(heading)
     others = {key(without_site(text, sites)) for text in stated if text} - {own, ""}
@@ -220,7 +223,9 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
         or _differ(stated[:2], sites)
     ):
         return False
-    if {key(text) for text in _headings(page, sites)} != {own} and not any(_is_part(heading, text) for text in stated):
+    about = set(words(" ".join(stated)))
+    is_only = not any(_shared(text, about) for text in _headings(page, sites) if key(text) != own)
+    if not is_only and not any(_is_part(heading, text) for text in stated):
         return False
     if any(key(text[bar.end() :]) == own for text in stated for bar in _BAR.finditer(text)):
         return False  # "Name | A headline" is intended: sites append names that they only add

@@ -32,9 +32,24 @@ def page(head, body=""):
             "<h1>A story of ports</h1>",
             "A story of ports",
         ),
-        # The only h1 is the headline, whatever was written for search engines; of several h1 none is.
+        # The only h1 is the headline, whatever was written for search engines; of several h1 about it none is.
         ("<title>Best ports of 2026</title>", "<h1>Ten ports that we like best</h1>", "Ten ports that we like best"),
-        ("<title>Best ports of 2026</title>", "<h1>Ten ports that we like</h1><h1>Sea</h1>", "Best ports of 2026"),
+        (
+            "<title>Best ports of 2026</title>",
+            "<h1>Ten ports we like best</h1><h1>Ports A-Z</h1>",
+            "Best ports of 2026",
+        ),
+        (
+            "<title>Best ports of 2026</title>",
+            "<h1>Ten ports that we like best</h1><h1>Subscribe now</h1>",
+            "Ten ports that we like best",
+        ),
+        (
+            "<meta property=og:title content='Tides (The Daily)'><meta property=og:site_name content='The Daily'>",
+            "",
+            "Tides",
+        ),
+        (f"<title>{'A sentence of a description. ' * 9}</title><meta property=og:title content=Tides>", "", "Tides"),
         ("<title>Best ports of 2026</title>", "<h1>Our weblog</h1>", "Best ports of 2026"),
         ("<title>News: Ports of the sea</title>", "<h1>Ports of the sea</h1>", "Ports of the sea"),
         ("<title>The Name | Ports of the sea</title>", "<h1>Ports of the sea</h1>", "The Name | Ports of the sea"),
