@@ -90,7 +90,7 @@ def test_b2_records_of_another_actor_are_not_found(wired: Wiring, url: str) -> N
     with caller(wired, url) as ada, caller(wired, url, "bob") as bob:
         ada.post("/collections", json={"name": "own"})
         ada.post("/media/from_url", json={"url": A, "collection": "own"})
-        none = bob.get("/collections/none")
+        missing = bob.get("/collections/none")
         for method, path in (
             ("GET", "/collections/own"),
             ("GET", "/collections/own.atom"),
@@ -102,7 +102,7 @@ def test_b2_records_of_another_actor_are_not_found(wired: Wiring, url: str) -> N
         ):
             answer = bob.request(method, path)
             assert answer.status_code in (404, 422), path
-        assert code(none) == code(bob.get("/collections/own")) == "collection_unknown"
+        assert code(missing) == code(bob.get("/collections/own")) == "collection_unknown"
         assert [each["name"] for each in bob.get("/collections").json()["collections"]] == ["default"]
         assert bob.get("/collections/default").json()["held"] == []
         assert len(ada.get("/collections/own").json()["held"]) == 1
@@ -248,10 +248,10 @@ def test_b14_b15_a_refused_address_does_not_show_whether_its_port_is_open(wired:
     open_port = urlsplit(url).port
     with caller(wired, url) as client:
         targets = (f"127.0.0.1:{open_port}", "127.0.0.1:1025", "10.255.255.1", "169.254.169.254", "[::1]")
-        said = [client.post("/media/from_url", json={"url": f"http://{each}/secret"}) for each in targets]
-    assert {each.status_code for each in said} == {422}
-    assert len({each.content for each in said}) == 1
-    assert max(each.elapsed.total_seconds() for each in said) < 8  # who dials, waits for 10 s at least
+        answered = [client.post("/media/from_url", json={"url": f"http://{each}/secret"}) for each in targets]
+    assert {each.status_code for each in answered} == {422}
+    assert len({each.content for each in answered}) == 1
+    assert max(each.elapsed.total_seconds() for each in answered) < 8  # a dial would wait for 10 s at least
 
 
 def test_b15_a_failure_repeats_no_text_of_the_page(wired: Wiring, url: str) -> None:
@@ -259,8 +259,8 @@ def test_b15_a_failure_repeats_no_text_of_the_page(wired: Wiring, url: str) -> N
     reader.now = wired.now()
     reader.fail(A)
     with caller(wired, url) as client:
-        said = client.get(f"/media/{media_id(url_uid(A))}").json()["data"]
-        assert (said["fragments"], said["last_error_message"]) == ([], "FAIL_HTTP http_404: no page")
+        record = client.get(f"/media/{media_id(url_uid(A))}").json()["data"]
+        assert (record["fragments"], record["last_error_message"]) == ([], "FAIL_HTTP http_404: no page")
         assert code(client.get(f"/articles/{url_uid(A)}")) == "article_failed"
 
 
@@ -276,10 +276,10 @@ def test_b17_no_redirect_leads_to_another_host(wired: Wiring, url: str, path: st
 
 
 def test_b18_no_other_origin_may_read(wired: Wiring, url: str) -> None:
-    ask = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    preflight = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     with caller(wired, url) as client:
         for method in ("GET", "OPTIONS"):
-            answer = client.request(method, "/articles", headers=ask)
+            answer = client.request(method, "/articles", headers=preflight)
             assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
@@ -321,9 +321,9 @@ def test_b21_open_pages_show_no_secret(wired: Wiring, url: str) -> None:
         token = client.headers["authorization"].split()[1]
         client.post("/media/from_url", json={"url": f"{A}?token=secret"})
         for path in ("/healthz", "/readyz", "/openapi.json", "/docs"):
-            said = httpx.get(url + path, timeout=60).text
-            assert token not in said
-            assert "secret" not in said
+            body = httpx.get(url + path, timeout=60).text
+            assert token not in body
+            assert "secret" not in body
         listed = client.get("/collections").text
     assert token not in listed
 

@@ -88,13 +88,13 @@ def test_every_route_asks_for_its_scope(public: Callers) -> None:
 def test_no_route_is_open_by_mistake(public: Callers) -> None:
     free = {"/healthz", "/readyz", "/websub/{token}", "/rsscloud/{token}"}
     document = public.client().get("/openapi.json").json()
-    asked = 0
+    requests = 0
     for path, methods in document["paths"].items():
         for method in methods.keys() & {"get", "post", "put", "patch", "delete"} if path not in free else ():
             answer = public.client().request(method, re.sub(r"\{.*?\}", FEED, path.replace("{form}", "atom")))
             assert answer.status_code == 401, (method, path)
-            asked += 1
-    assert asked > 30
+            requests += 1
+    assert requests > 30
 
 
 OPEN = {"/healthz", "/readyz", "/websub/{token}", "/rsscloud/{token}", "/docs", "/login", "/logout"} | {

@@ -26,8 +26,8 @@ def client(client_of_reader: httpx.Client) -> httpx.Client:
 
 def read(reader: Reader, name: str, **details: Any) -> str:
     """The uid of an article that is stored."""
-    said = {key: details.pop(key) for key in ("language", "title") if key in details}
-    item = reader.passed(reader.page(reader.lease(f"http://{name}", **details), text(name), **said))
+    known = {key: details.pop(key) for key in ("language", "title") if key in details}
+    item = reader.passed(reader.page(reader.lease(f"http://{name}", **details), text(name), **known))
     reader.wired.leases.done(item.lease, status="fetched")
     return item.uid
 
@@ -41,9 +41,9 @@ def test_an_article_is_returned_with_all_its_fields(reader: Reader, client: http
     uid = read(reader, "a.paper.test/1", category="c", title=HOSTILE)
     answer = client.get(f"/articles/{uid}")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
-    said = answer.json()
-    assert (said["title"], said["clean_text"], said["categories"]) == (HOSTILE, text("a.paper.test/1"), ["c"])
-    assert fits(said, route._ONE[200]["content"]["application/json"]["schema"])
+    article = answer.json()
+    assert (article["title"], article["clean_text"], article["categories"]) == (HOSTILE, text("a.paper.test/1"), ["c"])
+    assert fits(article, route._ONE[200]["content"]["application/json"]["schema"])
 
 
 def test_a_merged_article_leads_to_its_target(reader: Reader, client: httpx.Client) -> None:
@@ -106,8 +106,8 @@ def test_pages_lead_on_to_the_last(reader: Reader, client: httpx.Client) -> None
 )
 def test_filters(reader: Reader, client: httpx.Client, query: str, names: list[str]) -> None:
     for n, name in enumerate(("a.paper.test/0", "b.paper.test/1", "a.paper.test/2")):
-        said = {"category": "odd" if n % 2 else "even", "payload": {"feed_id": f"f{n}"}}
-        read(reader, name, language="en-GB" if n else "de", **said)
+        fields = {"category": "odd" if n % 2 else "even", "payload": {"feed_id": f"f{n}"}}
+        read(reader, name, language="en-GB" if n else "de", **fields)
     found = client.get(f"/articles?{query}").json()["articles"]
     assert [each["uid"] for each in found] == [url_uid(f"http://{name}") for name in names]
 

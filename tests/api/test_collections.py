@@ -57,9 +57,9 @@ def client(reader: Reader, port: int) -> Iterator[httpx.Client]:
         yield made
 
 
-def hold(reader: Reader, client: httpx.Client, *numbers: int, name: str = "default", **said: Any) -> None:
+def collect(reader: Reader, client: httpx.Client, *numbers: int, name: str = "default", **fields: Any) -> None:
     for n in numbers:
-        reader.read(url(n), text(f"story {n}"), title=f"<b>Story</b> & {n}", **said)
+        reader.read(url(n), text(f"story {n}"), title=f"<b>Story</b> & {n}", **fields)
         assert client.put(f"/collections/{name}/articles/{url_uid(url(n))}").status_code == 204
 
 
@@ -67,7 +67,7 @@ def test_collections_are_made_listed_and_dropped(reader: Reader, client: httpx.C
     made = client.post("/collections", json={"name": "later"})
     assert (made.status_code, made.headers["location"]) == (201, "/collections/later")
     assert client.post("/collections", json={"name": "later"}).json()["code"] == "collection_exists"
-    hold(reader, client, 1, name="later")
+    collect(reader, client, 1, name="later")
     listed = client.get("/collections").json()
     assert [(each["name"], each["articles"]) for each in listed["collections"]] == [("default", 0), ("later", 1)]
     assert fits(route._ALL, listed)
@@ -89,7 +89,7 @@ def test_an_invalid_name_is_refused(client: httpx.Client, name: Any) -> None:
 
 
 def test_a_collection_shows_pending_pages_too(reader: Reader, client: httpx.Client) -> None:
-    hold(reader, client, 1)
+    collect(reader, client, 1)
     client.post("/media/from_url", json={"url": url(2)})
     answer = client.get("/collections/default").json()
     assert fits(route._PAGE, answer)
@@ -107,9 +107,9 @@ def test_a_collection_shows_pending_pages_too(reader: Reader, client: httpx.Clie
 def test_a_collection_is_a_feed_that_reads_back(
     reader: Reader, client: httpx.Client, form: str, kind: str, media_type: str
 ) -> None:
-    said = {"authors": ("Ada Writer",), "category": "c"}
+    fields = {"authors": ("Ada Writer",), "category": "c"}
     for n in range(5):
-        hold(reader, client, n, authors=said["authors"], category=said["category"])
+        collect(reader, client, n, authors=fields["authors"], category=fields["category"])
     client.post("/media/from_url", json={"url": url(9)})  # not read yet
     entries, target, pages = list[Any](), f"/collections/default.{form}?limit=2", 0
     while target:
@@ -131,21 +131,21 @@ def test_a_collection_is_a_feed_that_reads_back(
 
 
 def test_feedparser_reads_the_feed_of_a_collection(reader: Reader, client: httpx.Client) -> None:
-    hold(reader, client, 1, 2)
+    collect(reader, client, 1, 2)
     answer = client.get("/collections/default.atom")
     found = feedparser.parse(io.BytesIO(answer.content), response_headers={"content-type": "application/atom+xml"})
     assert not found.bozo
     assert [entry.link for entry in found.entries] == [url(2), url(1)]
     assert found.entries[0].content[0].value == f"<p>{text('story 2')}</p>"
-    said = json.loads(client.get("/collections/default.json").content)
-    assert said["version"] == "https://jsonfeed.org/version/1.1"
-    assert [item["url"] for item in said["items"]] == [url(2), url(1)]
+    document = json.loads(client.get("/collections/default.json").content)
+    assert document["version"] == "https://jsonfeed.org/version/1.1"
+    assert [item["url"] for item in document["items"]] == [url(2), url(1)]
 
 
 def test_a_feed_has_its_articles_when_their_own_time_is_over(
     reader: Reader, client: httpx.Client, redis_client: redis.Redis
 ) -> None:
-    hold(reader, client, 1)
+    collect(reader, client, 1)
     before = client.get("/collections/default.atom").content
     redis_client.delete(f"rss:article_canonical:{url_uid(url(1))}")
     assert client.get(f"/articles/{url_uid(url(1))}").status_code == 404
@@ -229,9 +229,9 @@ def test_categories_sources_and_sets_of_feeds_are_feeds(reader: Reader, client: 
         assert ([entry.link for entry in found.entries], found.notes, found.hubs) == (links, (), hubs), target
         assert answer.links["self"]["url"] == found.self_url == str(answer.url)
         assert all(entry.content for entry in found.entries)
-    one, following = client.get(f"/categories/c.{form}?limit=2"), client.get(f"/categories/c.{form}?limit=2")
-    assert one.headers["etag"] == following.headers["etag"]
-    rest = client.get(one.links["next"]["url"])
+    first, following = client.get(f"/categories/c.{form}?limit=2"), client.get(f"/categories/c.{form}?limit=2")
+    assert first.headers["etag"] == following.headers["etag"]
+    rest = client.get(first.links["next"]["url"])
     assert [entry.link for entry in parse(rest.content, url=str(rest.url)).entries] == [url(0)]
     assert client.get(f"/sources/none.{form}").json()["code"] == "no_such_source"
     assert client.get("/sources/paper.one").json()["base_url"] == "http://a.paper.test/"

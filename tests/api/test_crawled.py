@@ -61,12 +61,12 @@ def news(client: httpx.Client) -> str:
 
 
 def test_a_page_is_replaced_by_its_feed(client: httpx.Client, news: str) -> None:
-    said = client.get(news).json()
-    assert said["url"].endswith("news.test/feed") or "/feed" in said["url"]
-    assert said["page"].rstrip("/") + "/feed" == said["url"]
-    assert said["stats"]["last_result"] == "fetched"
-    assert said["type"] == "rss"
-    figures = said["figures"]
+    feed = client.get(news).json()
+    assert feed["url"].endswith("news.test/feed") or "/feed" in feed["url"]
+    assert feed["page"].rstrip("/") + "/feed" == feed["url"]
+    assert feed["stats"]["last_result"] == "fetched"
+    assert feed["type"] == "rss"
+    figures = feed["figures"]
     assert figures["fetch_count"] >= 2
     assert sum(figures["new_entries"]) == 3
     assert figures["bytes_in"] > 0
@@ -90,12 +90,12 @@ def test_a_journal_fits_its_published_schema(client: httpx.Client, news: str) ->
 
 
 def test_the_next_poll_of_a_feed_is_explained(client: httpx.Client, news: str) -> None:
-    said = client.get(f"{news}/why").json()
-    assert said["next_at"] > said["last_fetch_at"]
-    assert said["interval_sec"] > 0
-    assert said["because"]
-    assert [each["rule"] for each in said["candidates"] if each["won"]]
-    assert said["hub"] is None
+    explanation = client.get(f"{news}/why").json()
+    assert explanation["next_at"] > explanation["last_fetch_at"]
+    assert explanation["interval_sec"] > 0
+    assert explanation["because"]
+    assert [each["rule"] for each in explanation["candidates"] if each["won"]]
+    assert explanation["hub"] is None
 
 
 def titles(answer: httpx.Response) -> list[str]:
@@ -129,14 +129,14 @@ def test_entries_since_a_moment(client: httpx.Client, news: str) -> None:
 def test_an_entry_is_found_by_its_uid(client: httpx.Client, news: str) -> None:
     (shared, _, own) = client.get(f"{news}/entries").json()["entries"]
     path = f"/entries/{quote(own['entry_uid'], safe='')}"
-    said = client.get(path).json()
-    assert (said["title"], said["seen_count"]) == (own["title"], 1)
+    found = client.get(path).json()
+    assert (found["title"], found["seen_count"]) == (own["title"], 1)
     several = client.get(f"/entries/{quote(shared['entry_uid'], safe='')}")
     assert several.status_code == 300
     assert len({each["feed_id"] for each in several.json()["choices"]}) == 2
-    one = client.get(several.request.url.raw_path.decode(), params={"feed_id": news.removeprefix("/feeds/")})
-    assert (one.status_code, one.json()["feed_id"]) == (200, news.removeprefix("/feeds/"))
-    assert one.json()["seen_count"] == 2
+    single = client.get(several.request.url.raw_path.decode(), params={"feed_id": news.removeprefix("/feeds/")})
+    assert (single.status_code, single.json()["feed_id"]) == (200, news.removeprefix("/feeds/"))
+    assert single.json()["seen_count"] == 2
     assert client.get("/entries/none%0A").json()["code"] == "entry_unknown"
     assert client.get(path, params={"feed_id": "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"}).status_code == 404
 

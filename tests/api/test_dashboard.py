@@ -82,12 +82,12 @@ def test_every_link_leads_to_a_page(wired: Wiring, client: httpx.Client) -> None
 def test_the_first_page_has_the_figures_of_the_fleet(wired: Wiring, client: httpx.Client) -> None:
     seeded(wired)
     page = " ".join(re.sub(r"<[^>]*>", " ", client.get("/?span=24h").text).split())
-    for said in (
+    for text in (
         "Feeds 12", "Failing feeds 2", "Polls 12 83 % went well", "Not modified 33 % 4 kB saved", "New entries 21",
         "Articles stored 5 1 merged into another", "Dead letters 3",
         "http_503 2 1", "dead.example 3", "Open circuits 1",
     ):  # fmt: skip
-        assert said in page, said
+        assert text in page, text
 
 
 def test_a_figure_with_a_caption_has_no_other_role(wired: Wiring, client: httpx.Client) -> None:
@@ -120,8 +120,8 @@ def test_a_feeds_page_explains_its_next_poll(wired: Wiring, client: httpx.Client
     seeded(wired)
     feed_id = ids(wired)["https://site5.example/feed"]
     page = client.get(f"/dashboard/feeds/{feed_id}").text
-    for said in ("the poll failed: back-off", "decided", "upstream connect error", "Failed in a row", "An entry of it"):
-        assert said in page
+    for text in ("the poll failed: back-off", "decided", "upstream connect error", "Failed in a row", "An entry of it"):
+        assert text in page
     assert client.get("/dashboard/feeds/none").status_code == 404
 
 
@@ -156,12 +156,12 @@ def test_sites_with_faults_are_shown(wired: Wiring, client: httpx.Client) -> Non
     assert "robots.txt" not in client.get("/dashboard/hosts/down.example").text
     faulty_sites(wired)
     page = client.get("/dashboard/feeds").text
-    for said in ("Sources without a feed", "silent", "https://6.example/feed", "http 404", "not yet", "&lt;script&gt;"):
-        assert said in page
+    for text in ("Sources without a feed", "silent", "https://6.example/feed", "http 404", "not yet", "&lt;script&gt;"):
+        assert text in page
     assert "Sources without a feed" not in client.get("/dashboard/feeds?q=site").text
     page = client.get("/dashboard/hosts/down.example").text
-    for said in ("Failing robots.txt", "https://down.example", "http_503", "all pages are allowed"):
-        assert said in page
+    for text in ("Failing robots.txt", "https://down.example", "http_503", "all pages are allowed"):
+        assert text in page
 
 
 def test_a_feed_is_subscribed_edited_and_unsubscribed(wired: Wiring, client: httpx.Client) -> None:
@@ -177,9 +177,9 @@ def test_a_feed_is_subscribed_edited_and_unsubscribed(wired: Wiring, client: htt
     changed = {"title": "Village news", "categories": "hills", "fixed_interval_sec": "3600", "push_only": "1"}
     assert post(client, f"{path}/edit", **changed).headers["location"] == f"{path}?done=changed"
     (feed,) = wired.registry.all()
-    said = feed.subscription
-    assert (said.title, said.categories, said.priority) == ("Village news", ("hills",), 5)
-    assert (said.fixed_interval_sec, said.push_only, said.no_discovery) == (3600, True, False)
+    subscription = feed.subscription
+    assert (subscription.title, subscription.categories, subscription.priority) == ("Village news", ("hills",), 5)
+    assert (subscription.fixed_interval_sec, subscription.push_only, subscription.no_discovery) == (3600, True, False)
     assert post(client, f"{path}/edit", title="", priority="9").status_code == 303
     (feed,) = wired.registry.all()
     assert (feed.subscription.title, feed.subscription.priority, feed.subscription.push_only) == (None, 9, False)
@@ -344,11 +344,11 @@ def test_an_article_is_shown_in_a_sandboxed_frame(wired: Wiring, client: httpx.C
 
 def test_every_page_carries_a_strict_policy(wired: Wiring, client: httpx.Client) -> None:
     for path in (*PATHS, "/login", "/dashboard/feeds/none", "/dashboard/frontier/urls?kind=none"):
-        said = client.get(path).headers
-        assert said["content-security-policy"].startswith("default-src 'none'; style-src 'self'; img-src 'self';")
-        assert "unsafe" not in said["content-security-policy"]
-        assert "frame-ancestors 'none'" in said["content-security-policy"]
-        assert (said["x-content-type-options"], said["cache-control"]) == ("nosniff", "no-store")
+        headers = client.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'; img-src 'self';")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")
 
 
 def test_a_page_without_its_store_shows_that_the_store_is_unreachable(tmp_path: Path) -> None:

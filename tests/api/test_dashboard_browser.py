@@ -103,11 +103,11 @@ class Visit:
         self.context.add_init_script(WATCH)
         self.page: Page = self.context.new_page()
         self.base = base
-        self.told: list[str] = []
-        self.page.on("console", lambda said: self.told.append(said.text) if said.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.told.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.told.append(dialog.message), dialog.dismiss()))
-        self.page.on("request", lambda asked: None if asked.url.startswith(base) else self.told.append(asked.url))
+        self.reports: list[str] = []
+        self.page.on("console", lambda message: self.reports.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.reports.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.reports.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda sent: None if sent.url.startswith(base) else self.reports.append(sent.url))
 
     def open(self, path: str) -> Page:
         self.page.goto(self.base + path, wait_until="load")
@@ -132,7 +132,7 @@ def test_no_page_scrolls_sideways_breaks_its_policy_or_asks_others(site, browser
             assert page.evaluate("window.violations ?? []") == [], name
             ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (sum(map(int, ground[4:-1].split(", "))) < 200) == (scheme == "dark"), name
-        assert [each for each in visit.told if "404" not in each] == []
+        assert [each for each in visit.reports if "404" not in each] == []
 
 
 def with_scripts(route: Route) -> None:
@@ -205,7 +205,7 @@ def test_titles_of_publishers_are_text(site, browser) -> None:
         assert page.locator("main").inner_text().count("<b>") == 1
         page = visit.open(paths["feeds"])
         assert page.get_by_text("<script>alert(1)</script>", exact=True).count() == 2  # a feed and a source
-        assert visit.told == []
+        assert visit.reports == []
 
 
 def test_the_frame_of_an_article_runs_nothing(site, browser) -> None:
@@ -217,7 +217,7 @@ def test_the_frame_of_an_article_runs_nothing(site, browser) -> None:
         assert "What was said" in frame.locator("main").inner_text()
         assert frame.locator("em").inner_text() == "[The hall]"
         assert page.locator("iframe").get_attribute("sandbox") == ""
-        assert visit.told == []
+        assert visit.reports == []
 
 
 def test_people_log_in_act_and_log_out(browser, tmp_path: Path) -> None:

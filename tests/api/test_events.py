@@ -34,22 +34,22 @@ def client(wired: Wiring, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Cli
         yield made
 
 
-def tell(wired: Wiring, *names: str) -> list[str]:
+def publish(wired: Wiring, *names: str) -> list[str]:
     with wired.client.pipeline() as pipe:
         wired.events.add(pipe, [event("new_entry", name, {"title": f"é\n{name}"}) for name in names])
         return pipe.execute()
 
 
 def test_pages_as_ndjson(wired: Wiring, client: httpx.Client) -> None:
-    cursors = tell(wired, "a", "b", "c")
+    cursors = publish(wired, "a", "b", "c")
     first = client.get("/events", params={"limit": 2})
     assert (first.status_code, first.headers["content-type"]) == (200, "application/x-ndjson")
     assert first.headers["x-cursor"] == cursors[1]
     assert [json.loads(line)["id"] for line in first.text.splitlines()] == ["new_entry:a", "new_entry:b"]
     second = client.get("/events", params={"after": first.headers["x-cursor"]})
     assert [json.loads(line)["data"] for line in second.text.splitlines()] == [{"title": "é\nc"}]
-    none = client.get("/events", params={"types": "article_ready,article_failed"})
-    assert (none.text, none.headers["x-cursor"]) == ("", cursors[2])
+    empty = client.get("/events", params={"types": "article_ready,article_failed"})
+    assert (empty.text, empty.headers["x-cursor"]) == ("", cursors[2])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_bad_parameter_of_events_is_a_problem(client: httpx.Client, query: str
 
 
 def test_a_stream_sends_stored_events_and_later_events(wired: Wiring, client: httpx.Client) -> None:
-    cursors = tell(wired, "a", "b")
+    cursors = publish(wired, "a", "b")
     headers = {"Accept": "text/event-stream", "Last-Event-ID": cursors[0]}
     with client.stream("GET", "/events", headers=headers) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -72,7 +72,7 @@ def test_a_stream_sends_stored_events_and_later_events(wired: Wiring, client: ht
         assert [next(lines), next(lines)] == [f"id: {cursors[1]}", "event: new_entry"]
         assert json.loads(next(lines).removeprefix("data: "))["data"] == {"title": "é\nb"}
         assert [next(lines), next(lines)] == ["", ": alive"]
-        (later,) = tell(wired, "c")
+        (later,) = publish(wired, "c")
         assert next(line for line in lines if line.startswith("id: ")) == f"id: {later}"
 
 
@@ -93,17 +93,17 @@ def test_the_type_of_another_program_adds_no_line(wired: Wiring, client: httpx.C
 
 
 async def statuses(urls: list[tuple[str, dict[str, str]]], while_open: Callable[[], None]) -> Counter[int]:
-    """What streams that are asked for at once are answered; those that are open end with this."""
+    """The statuses of streams that are requested at once; the open streams end with this function."""
     found, over = Counter[int](), asyncio.Event()
 
-    async def one(client: httpx.AsyncClient, url: str, headers: dict[str, str]) -> None:
+    async def read_status(client: httpx.AsyncClient, url: str, headers: dict[str, str]) -> None:
         async with client.stream("GET", url, headers={"Accept": "text/event-stream", **headers}) as answer:
             found[answer.status_code] += 1
             await over.wait()
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(timeout=60, limits=limits) as client:
-        tasks = [asyncio.create_task(one(client, *each)) for each in urls]
+        tasks = [asyncio.create_task(read_status(client, *each)) for each in urls]
         while found.total() < len(urls):
             await asyncio.sleep(0.01)
         await asyncio.to_thread(while_open)
@@ -147,5 +147,5 @@ def test_a_stream_ends_with_its_token(
             assert next(lines) == ": alive"
             (token,) = public.wired.tokens.all()
             public.wired.tokens.drop(token.id)
-            tell(public.wired, "a")
+            publish(public.wired, "a")
             assert not [line for line in lines if line.startswith("data")][1:]

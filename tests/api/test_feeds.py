@@ -18,7 +18,7 @@ from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.published import FeedRecord
 
 URL = "https://news.example/feed.xml"
-NONE = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
+UNKNOWN_ID = "0b5bca8e-6b5a-4b0e-9f4f-0d1a2b3c4d5e"
 
 
 @pytest.fixture
@@ -39,15 +39,15 @@ def reason(answer: httpx.Response) -> tuple[int, str]:
 def test_a_feed_is_subscribed_and_due_at_once(local: Callers, client: httpx.Client) -> None:
     body = {"url": URL, "categories": ["villages", "a, b"], "title": "News", "priority": 9, "min_interval_sec": 600}
     answer = client.post("/feeds", json=body)
-    said = answer.json()
-    assert (answer.status_code, answer.headers["location"]) == (201, f"/feeds/{said['id']}")
-    assert (said["url"], said["title"], said["categories"]) == (URL, "News", ["villages", "a, b"])
-    assert said["schedule"]["min_interval_sec"] == 600
-    assert not list(Draft202012Validator(schemas.published(FeedRecord)).iter_errors(said))
+    feed = answer.json()
+    assert (answer.status_code, answer.headers["location"]) == (201, f"/feeds/{feed['id']}")
+    assert (feed["url"], feed["title"], feed["categories"]) == (URL, "News", ["villages", "a, b"])
+    assert feed["schedule"]["min_interval_sec"] == 600
+    assert not list(Draft202012Validator(schemas.published(FeedRecord)).iter_errors(feed))
     (lease,) = local.wired.frontier.take(9).leases
-    assert (lease.id, lease.task.url, lease.task.priority) == (f"feed:{said['id']}", URL, 10)
-    assert client.get(answer.headers["location"]).json() == said | {
-        "figures": client.get(f"/feeds/{said['id']}").json()["figures"]
+    assert (lease.id, lease.task.url, lease.task.priority) == (f"feed:{feed['id']}", URL, 10)
+    assert client.get(answer.headers["location"]).json() == feed | {
+        "figures": client.get(f"/feeds/{feed['id']}").json()["figures"]
     }
 
 
@@ -120,13 +120,13 @@ def test_only_the_named_fields_of_a_feed_change(local: Callers, client: httpx.Cl
 
 
 def test_settings_of_a_feed(local: Callers, client: httpx.Client) -> None:
-    said = {"paused": True, "entries_only": True, "user_agent": "Reader/1.0", "keep_rules": "title=a\nurl=b"}
-    feed = client.post("/feeds", json={"url": URL, **said}).json()
-    assert {name: feed[name] for name in said} == said
+    fields = {"paused": True, "entries_only": True, "user_agent": "Reader/1.0", "keep_rules": "title=a\nurl=b"}
+    feed = client.post("/feeds", json={"url": URL, **fields}).json()
+    assert {name: feed[name] for name in fields} == fields
     assert (feed["drop_rules"], feed["private"], feed["schedule"]["reason"]) == ("", [], "paused")
     path = f"/feeds/{feed['id']}"
-    changed = client.patch(path, json=dict.fromkeys(said)).json()
-    assert [changed[name] for name in said] == [False, False, None, ""]
+    changed = client.patch(path, json=dict.fromkeys(fields)).json()
+    assert [changed[name] for name in fields] == [False, False, None, ""]
     for body in ({"keep_rules": "title"}, {"drop_rules": "title=("}, {"user_agent": "a\nb"}, {"user_agent": ""}):
         assert client.patch(path, json=body).status_code == 422
 
@@ -134,15 +134,15 @@ def test_settings_of_a_feed(local: Callers, client: httpx.Client) -> None:
 def test_no_response_shows_the_headers_of_a_private_feed(local: Callers, client: httpx.Client) -> None:
     headers = {"X-Token": "t0p5ecret", "Cookie": "a=t0p5ecret"}
     url = URL.replace("://", "://ann:t0p5ecret@")
-    asked = client.post("/feeds", json={"url": url, "headers": headers}, headers={"Idempotency-Key": "one"})
-    feed = asked.json()
-    assert (asked.status_code, feed["url"]) == (201, URL)
+    added = client.post("/feeds", json={"url": url, "headers": headers}, headers={"Idempotency-Key": "one"})
+    feed = added.json()
+    assert (added.status_code, feed["url"]) == (201, URL)
     assert sorted(feed["private"]) == ["authorization", "cookie", "x-token"]
     path = f"/feeds/{feed['id']}"
     bad = client.patch(path, json={"headers": {"X-Token": "t0p5ecret\nX: y"}})
     assert reason(bad) == (400, "bad_header")
     wrong = client.patch(path, json={"headers": {"X-Token": ["t0p5ecret"]}})
-    shown = [asked, bad, wrong, client.get(path), client.get("/feeds"), client.get("/opml"), client.get(f"{path}/why")]
+    shown = [added, bad, wrong, client.get(path), client.get("/feeds"), client.get("/opml"), client.get(f"{path}/why")]
     assert [each.request.url for each in shown if "t0p5ecret" in each.text] == []
     (stored,) = local.wired.registry.accesses(local.wired.registry.all()).values()
     assert dict(stored.headers)["X-Token"] == "t0p5ecret"
@@ -205,11 +205,11 @@ def test_a_feed_is_forgotten(local: Callers, client: httpx.Client) -> None:
         answer = client.request(method, f"/feeds/{feed['id']}{path}", json={} if method == "PATCH" else None)
         assert reason(answer) == (404, "not_subscribed")
     for path in ("/entries", "/fetches"):
-        assert reason(client.get(f"/feeds/{NONE}{path}")) == (404, "not_subscribed")
+        assert reason(client.get(f"/feeds/{UNKNOWN_ID}{path}")) == (404, "not_subscribed")
     assert local.wired.frontier.find(f"feed:{feed['id']}") is None
 
 
-@pytest.mark.parametrize("name", ["x", "..%2f..%2fetc", "feed:1", "*", f"{NONE}%00"])
+@pytest.mark.parametrize("name", ["x", "..%2f..%2fetc", "feed:1", "*", f"{UNKNOWN_ID}%00"])
 def test_an_id_is_a_uuid(client: httpx.Client, name: str) -> None:
     assert client.get(f"/feeds/{name}").status_code in (404, 422)
     assert client.get(f"/raw/{name}").status_code in (404, 422)
@@ -283,8 +283,8 @@ def test_a_list_of_a_caller_sets_no_overrides(local: Callers, client: httpx.Clie
       <outline xmlUrl="http://169.254.169.254/latest"/><outline xmlUrl="javascript:alert(1)"/></body></opml>"""
     came = client.post("/opml", content=listed).json()
     (feed_id,) = came["ids"]
-    said = local.wired.registry.load([feed_id])[feed_id].subscription
-    assert (said.fixed_interval_sec, said.priority) == (None, 5)
+    subscription = local.wired.registry.load([feed_id])[feed_id].subscription
+    assert (subscription.fixed_interval_sec, subscription.priority) == (None, 5)
     assert [each["code"] for each in came["refused"]] == ["address_refused", "url_malformed"]
 
 
@@ -313,5 +313,5 @@ def test_entries_show_the_states_of_their_files(local: Callers, client: httpx.Cl
     local.wired.entry_lines.append(at.date(), line)
     local.wired.files.end(WantedFile(url, "enclosure").task(), state("failed", reason="http_404"), at)
     pages = [client.get(path).json()["entries"] for path in ("/entries", f"/feeds/{feed_id}/entries")]
-    for said in (*pages, [client.get("/entries/e1").json()]):
-        assert said[0]["files"] == [{**link, **state("failed", reason="http_404")}]
+    for record in (*pages, [client.get("/entries/e1").json()]):
+        assert record[0]["files"] == [{**link, **state("failed", reason="http_404")}]

@@ -30,12 +30,12 @@ def client(local: Callers) -> httpx.Client:
 def test_pages_are_queued_as_articles_each_by_itself(local: Callers, client: httpx.Client) -> None:
     urls = [A, "http://192.168.1.1/", f"{A}#part", "no url at all", B]
     answer = client.post("/frontier/urls", json={"urls": urls, "category": "c", "priority": 8})
-    said = answer.json()["urls"]
+    results = answer.json()["urls"]
     assert answer.status_code == 202
-    assert [each["url"] for each in said] == urls
-    assert [each["answer"] for each in said] == ["queued", "refused", "queued", "refused", "queued"]
-    assert [each.get("code") for each in said][:2] == [None, "address_refused"]
-    assert said[0]["uid"] == said[2]["uid"] == url_uid(A)
+    assert [each["url"] for each in results] == urls
+    assert [each["answer"] for each in results] == ["queued", "refused", "queued", "refused", "queued"]
+    assert [each.get("code") for each in results][:2] == [None, "address_refused"]
+    assert results[0]["uid"] == results[2]["uid"] == url_uid(A)
     task, _ = local.wired.frontier.find(url_uid(A)) or pytest.fail("no task")
     assert (task.kind, task.origin, task.category, task.priority) == ("article", "manual", "c", 8)
 
@@ -48,8 +48,8 @@ def test_a_known_url_is_reported_and_queued_again_on_request(local: Callers, cli
     assert client.post("/frontier/urls", json={"urls": [A]}).json()["urls"][0]["answer"] == "leased"
     local.wired.frontier.done(lease, status="fetched")
     assert client.post("/frontier/urls", json={"urls": [A]}).json()["urls"][0]["answer"] == "known"
-    said = [fields["type"] for _, fields in local.wired.client.xrange("feedcrawl:events")]
-    assert said == ["url_known"]
+    types = [fields["type"] for _, fields in local.wired.client.xrange("feedcrawl:events")]
+    assert types == ["url_known"]
     again = client.post("/frontier/urls", json={"urls": [A], "again": True})
     assert again.json()["urls"][0]["answer"] == "again"
 
@@ -76,10 +76,10 @@ def test_a_file_has_some_urls(client: httpx.Client, content: str, status: int, c
 def test_figures(client: httpx.Client) -> None:
     client.post("/frontier/urls", json={"urls": [A, B]})
     client.post("/feeds", json={"url": "https://c.example/feed"})
-    said = client.get("/frontier").json()
-    counts = {(each["status"], each["kind"], each["origin"]): each["tasks"] for each in said["tasks"]}
+    statistics = client.get("/frontier").json()
+    counts = {(each["status"], each["kind"], each["origin"]): each["tasks"] for each in statistics["tasks"]}
     assert counts == {("pending", "article", "manual"): 2, ("pending", "feed", "manual"): 1}
-    assert (said["leased"], said["due"]) == (0, 1)
+    assert (statistics["leased"], statistics["due"]) == (0, 1)
 
 
 def test_tasks_are_filtered(local: Callers, client: httpx.Client) -> None:
@@ -123,9 +123,9 @@ def test_a_foreign_cursor_is_refused(client: httpx.Client, cursor: str) -> None:
 def test_a_host_shows_the_reason_why_its_tasks_wait(local: Callers, client: httpx.Client) -> None:
     client.post("/frontier/urls", json={"urls": [A]})
     assert local.wired.frontier.take(1).leases
-    said = client.get("/frontier/hosts/A.example").json()
-    assert (said["name"], said["busy"], said["waits_for"]) == ("a.example", 1, "answer_awaited")
-    assert said["because"] == "a response is being read, or the host's probe is under way"
+    host = client.get("/frontier/hosts/A.example").json()
+    assert (host["name"], host["busy"], host["waits_for"]) == ("a.example", 1, "answer_awaited")
+    assert host["because"] == "a response is being read, or the host's probe is under way"
 
 
 # --- dead letters ---
@@ -143,8 +143,8 @@ def letters(redis_client: redis.Redis) -> list[dict[str, object]]:
 
 
 def test_the_newest_dead_letters_come_first(client: httpx.Client, letters: list[dict[str, object]]) -> None:
-    said = client.get("/dlq").json()
-    assert said == {"letters": [{"item": "no letter"}, *reversed(letters)], "count": 3, "next": None}
+    page = client.get("/dlq").json()
+    assert page == {"letters": [{"item": "no letter"}, *reversed(letters)], "count": 3, "next": None}
     for query, expected in (
         ("reason=http_404", letters[:1]),
         ("host=B.example", letters[1:]),

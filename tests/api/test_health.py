@@ -32,10 +32,10 @@ def test_a_process_without_its_store_is_alive_and_not_ready(away: httpx.Client) 
         assert answer.status_code == 503
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.headers["retry-after"] == "30"
-        said = answer.json()
-        assert (said["code"], said["type"], said["status"]) == ("unreachable", "urn:feedcrawl:unreachable", 503)
-        assert said["title"] == "Service Unavailable"
-        assert said["detail"]
+        health = answer.json()
+        assert (health["code"], health["type"], health["status"]) == ("unreachable", "urn:feedcrawl:unreachable", 503)
+        assert health["title"] == "Service Unavailable"
+        assert health["detail"]
 
 
 def test_the_api_is_ready_when_its_store_is(redis_server: str, redis_client: object, tmp_path: Path) -> None:

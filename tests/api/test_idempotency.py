@@ -77,19 +77,19 @@ def test_a_refusal_of_the_request_is_cached_and_a_temporary_refusal_is_not(publi
 def test_a_request_whose_key_is_in_progress_is_not_begun_again(
     public: Callers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, may_end = threading.Event(), threading.Event()
-    keep = CachedResponses.keep
+    begun, may_end = threading.Event(), threading.Event()
+    store = CachedResponses.keep
 
     def slow(self: CachedResponses, name: str, answer: str) -> None:
-        held.set()
+        begun.set()
         assert may_end.wait(10)
-        keep(self, name, answer)
+        store(self, name, answer)
 
     monkeypatch.setattr(CachedResponses, "keep", slow)
     client, answers = public.having("write"), list[httpx.Response]()
     thread = threading.Thread(target=lambda: answers.append(client.post("/feeds", json=FEED, headers=KEY)))
     thread.start()
-    assert held.wait(10)
+    assert begun.wait(10)
     meanwhile = public.having("write").post("/feeds", json=FEED, headers=KEY)
     may_end.set()
     thread.join(10)
@@ -114,8 +114,8 @@ def test_keys_of_other_methods_are_ignored(public: Callers) -> None:
 def test_a_large_response_is_not_cached(public: Callers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency, "MAX_BYTES", 1000)
     client = public.having("write")
-    for count, kept in ((20, None), (1, "true")):
+    for count, cached in ((20, None), (1, "true")):
         body = {"urls": [f"https://a.example/{number}" for number in range(count)]}
-        said = {"Idempotency-Key": f"of-{count}"}
-        first, second = (client.post("/frontier/urls", json=body, headers=said) for _ in range(2))
-        assert (first.status_code, second.status_code, second.headers.get("idempotency-replayed")) == (202, 202, kept)
+        headers = {"Idempotency-Key": f"of-{count}"}
+        first, second = (client.post("/frontier/urls", json=body, headers=headers) for _ in range(2))
+        assert (first.status_code, second.status_code, second.headers.get("idempotency-replayed")) == (202, 202, cached)

@@ -65,8 +65,8 @@ def test_a_merged_page_record_names_the_record_of_its_article(reader: Reader, cl
     assert (found["processing_status"], found["capabilities"]["can_read"]) == ("duplicate", False)
     late = submit(client, B)
     assert (late["media_id"], late["duplicate"]) == (media_id(url_uid(A)), True)
-    held = client.get("/collections/default").json()["held"]
-    assert [each["media_id"] for each in held] == [media_id(url_uid(A))]
+    members = client.get("/collections/default").json()["held"]
+    assert [each["media_id"] for each in members] == [media_id(url_uid(A))]
 
 
 def test_a_failed_page_shows_its_reason_and_is_retried(reader: Reader, client: httpx.Client) -> None:

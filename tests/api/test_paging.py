@@ -49,9 +49,9 @@ def test_no_cursor_breaks_a_page(local: Callers, path: str) -> None:
     client = local.client()
     names = ["", "a", "\0", "x\r\ny", "2026-11-28", "9" * 39, "9" * 20, f"{'9' * 20}:", f"{'9' * 19}:", "0:\0"]
     scores = (float("nan"), 0.0, 0.5, -1.0, 5.0, 1e17, 1e308)
-    for said in ([score, name] for score in scores for name in names):
-        answer = client.get(f"{path}{'&' if '?' in path else '?'}cursor={written(said)}")
-        assert answer.status_code in (200, 400), said
+    for content in ([score, name] for score in scores for name in names):
+        answer = client.get(f"{path}{'&' if '?' in path else '?'}cursor={written(content)}")
+        assert answer.status_code in (200, 400), content
 
 
 def test_a_cursor_of_the_dashboard_is_a_cursor_of_scan(local: Callers) -> None:

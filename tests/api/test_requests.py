@@ -86,11 +86,11 @@ def test_an_internal_error_is_a_problem_without_details(local: Callers, monkeypa
 @pytest.mark.parametrize("path", ["/", "/healthz", "/feeds", "/articles/0", "/events", "/opml", "/openapi.json"])
 def test_head_is_get_without_the_content(local: Callers, path: str) -> None:
     client = local.client()
-    got, asked = client.get(path), client.head(path)
-    assert (asked.status_code, asked.content) == (got.status_code, b"")
+    got, head = client.get(path), client.head(path)
+    assert (head.status_code, head.content) == (got.status_code, b"")
     if path != "/":  # its figures are of now
-        assert asked.headers.get("etag") == got.headers.get("etag")
-        assert asked.headers["content-length"] == got.headers["content-length"]
+        assert head.headers.get("etag") == got.headers.get("etag")
+        assert head.headers["content-length"] == got.headers["content-length"]
     assert client.get("/healthz").json() == {"status": "ok"}  # by the same connection
 
 

@@ -77,10 +77,10 @@ def test_sitemaps_are_filtered(client: httpx.Client) -> None:
 
 
 def test_a_sitemap_its_reason_and_its_journal(client: httpx.Client) -> None:
-    said = client.get(f"/sitemaps/{INDEX.id}").json()
-    assert (said["url"], said["kind"], said["source"], said["priority"]) == (INDEX.url, "index", "news", 7)
-    assert said["schedule"]["min_interval_sec"] == 21_600
-    assert (said["stats"]["last_item_count"], said["stats"]["last_result"]) == (1, "fetched")
+    record = client.get(f"/sitemaps/{INDEX.id}").json()
+    assert (record["url"], record["kind"], record["source"], record["priority"]) == (INDEX.url, "index", "news", 7)
+    assert record["schedule"]["min_interval_sec"] == 21_600
+    assert (record["stats"]["last_item_count"], record["stats"]["last_result"]) == (1, "fetched")
     why = client.get(f"/sitemaps/{INDEX.id}/why").json()
     assert [each["rule"] for each in why["candidates"] if each["won"]] == ["floor"]
     assert (why["next_at"], why["interval_sec"], why["last_status"]) == (POLLED.next_at, 21_600.0, 200)

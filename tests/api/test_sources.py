@@ -1,4 +1,4 @@
-"""Sources over HTTP: those of the file to be read, others to be said; and how a crawl follows them."""
+"""Sources over HTTP: those of the file are read-only, others can be set; and how a crawl follows them."""
 
 import asyncio
 from collections.abc import Iterator
@@ -50,8 +50,8 @@ def test_a_source_is_forgotten_and_its_feeds_stay(client: httpx.Client) -> None:
 
 
 def test_a_source_of_the_file_cannot_be_changed(client: httpx.Client) -> None:
-    said = {"name": "filed", "base_url": "https://filed.example/", "priority": 7}
-    assert client.get("/sources/filed").json() == {**said, "in_file": True, "search": None}
+    source = {"name": "filed", "base_url": "https://filed.example/", "priority": 7}
+    assert client.get("/sources/filed").json() == {**source, "in_file": True, "search": None}
     for answer in (client.put("/sources/filed", json=NEWS), client.delete("/sources/filed")):
         assert (answer.status_code, answer.json()["code"]) == (409, "source_in_file")
 
@@ -106,11 +106,11 @@ def test_a_crawl_follows_changes_of_stored_sources(
 def test_urls_of_a_source_have_its_settings_wherever_they_come_from(local: Callers, client: httpx.Client) -> None:
     client.put("/sources/news", json={**NEWS, "category": "world", "priority": 8, "trailing_slash": "keep"})
     url = "https://www.news.example/a/"
-    (said,) = client.post("/frontier/urls", json={"urls": [url]}).json()["urls"]
+    (result,) = client.post("/frontier/urls", json={"urls": [url]}).json()["urls"]
     media = client.post("/media/from_url", json={"url": "https://news.example/b/"}).json()["data"]
     tasks = {task.url: task for task, _ in local.wired.frontier.urls()[1] if task.kind == "article"}
     assert {(task.source, task.category, task.priority) for task in tasks.values()} == {("news", "world", 8)}
-    assert said["uid"] == tasks[url].id == url_uid(url, keep_trailing_slash=True)
+    assert result["uid"] == tasks[url].id == url_uid(url, keep_trailing_slash=True)
     assert client.get(f"/media/{media['media_id']}").json()["data"]["requested_url"] == "https://news.example/b/"
 
 

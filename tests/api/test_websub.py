@@ -29,21 +29,21 @@ BODY = b"<rss version='2.0'><channel><title>\xff</title></channel></rss>"
 
 
 class Pushed:
-    """A feed whose hub was asked, and a client of the API."""
+    """A feed with a requested hub subscription, and a client of the API."""
 
     def __init__(self, wired: Wiring, client: httpx.Client) -> None:
         self.wired, self.client = wired, client
         self.feed_id, _ = subscribe(wired.registry, wired.frontier, SubscriptionSpec(TOPIC), datetime.now(UTC))
-        self.ask()
+        self.request_hub()
 
-    def ask(self) -> None:
+    def request_hub(self) -> None:
         form = dict(
             parse_qsl(self.wired.websub.subscribe_form(self.feed_id, Topic("http://hub.test/", TOPIC)).decode())
         )
         self.path, self.secret = "/websub/" + form["hub.callback"].rpartition("/")[2], form["hub.secret"]
 
-    def intent(self, path: str | None = None, **said: str) -> httpx.Response:
-        given = {"mode": "subscribe", "topic": TOPIC, "challenge": "4f3a", "lease_seconds": "864000", **said}
+    def intent(self, path: str | None = None, **fields: str) -> httpx.Response:
+        given = {"mode": "subscribe", "topic": TOPIC, "challenge": "4f3a", "lease_seconds": "864000", **fields}
         return self.client.get(path or self.path, params={f"hub.{name}": value for name, value in given.items()})
 
     def post(self, body: Any = BODY, *signatures: str, path: str | None = None, **headers: str) -> httpx.Response:
@@ -245,7 +245,7 @@ def test_a_denial_ends_the_subscription_and_a_forged_denial_does_not(pushed: Pus
 
 def test_the_callback_before_a_renewal_is_accepted_for_a_while(pushed: Pushed) -> None:
     before, secret = pushed.path, pushed.secret
-    pushed.ask()
+    pushed.request_hub()
     assert pushed.path != before
     assert pushed.secret != secret
     assert pushed.intent().status_code == 200

@@ -34,11 +34,11 @@ class Sender:
 
 
 @asynccontextmanager
-async def waiting(held: Bodies, *senders: Sender) -> AsyncIterator[None]:
+async def waiting(limiter: Bodies, *senders: Sender) -> AsyncIterator[None]:
     """While the block runs these bodies are on their way: what they have sent is read."""
 
     async def read(sender: Sender) -> None:
-        async with held.read(sender.request, LARGEST):
+        async with limiter.read(sender.request, LARGEST):
             pass
 
     tasks = [asyncio.create_task(read(sender)) for sender in senders]
@@ -53,9 +53,9 @@ async def waiting(held: Bodies, *senders: Sender) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def refusal(held: Bodies, sender: Sender, limit: int = LARGEST) -> str | None:
+async def refusal(limiter: Bodies, sender: Sender, limit: int = LARGEST) -> str | None:
     try:
-        async with held.read(sender.request, limit):
+        async with limiter.read(sender.request, limit):
             return None
     except Refusal as error:
         return error.code
@@ -65,16 +65,16 @@ def test_all_bodies_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(bodies, "HELD_BYTES", 5000)
 
     async def scenario() -> None:
-        held = Bodies(LARGEST)
-        async with waiting(held, *(Sender().sends(b"x" * 900) for _ in range(5))):
-            assert await refusal(held, Sender().sends(b"x" * 501, more=False)) == "too_many_bodies"
-            assert await refusal(held, Sender().sends(b"x" * 500, more=False)) is None
+        limiter = Bodies(LARGEST)
+        async with waiting(limiter, *(Sender().sends(b"x" * 900) for _ in range(5))):
+            assert await refusal(limiter, Sender().sends(b"x" * 501, more=False)) == "too_many_bodies"
+            assert await refusal(limiter, Sender().sends(b"x" * 500, more=False)) is None
         async with AsyncExitStack() as worked_on:  # a body that has come is held until its request is over
             for _ in range(5):
                 body = Sender().sends(b"x" * 1000, more=False)
-                assert await worked_on.enter_async_context(held.read(body.request, LARGEST)) == b"x" * 1000
-            assert await refusal(held, Sender().sends(b"x", more=False)) == "too_many_bodies"
-        assert held._bytes == 0
+                assert await worked_on.enter_async_context(limiter.read(body.request, LARGEST)) == b"x" * 1000
+            assert await refusal(limiter, Sender().sends(b"x", more=False)) == "too_many_bodies"
+        assert limiter._bytes == 0
 
     asyncio.run(scenario())
 
@@ -83,12 +83,12 @@ def test_bodies_that_arrive_from_an_address_are_limited(monkeypatch: pytest.Monk
     monkeypatch.setattr(bodies, "ARRIVING_OF_ONE", 3)
 
     async def scenario() -> None:
-        held = Bodies(LARGEST)
-        async with waiting(held, *(Sender().sends(b"x") for _ in range(3))):
-            assert await refusal(held, Sender().sends(b"x", more=False)) == "too_many_bodies"
-            assert await refusal(held, Sender("192.0.2.2").sends(b"x", more=False)) is None
-        assert await refusal(held, Sender().sends(b"x", more=False)) is None
-        assert held._bytes == 0
+        limiter = Bodies(LARGEST)
+        async with waiting(limiter, *(Sender().sends(b"x") for _ in range(3))):
+            assert await refusal(limiter, Sender().sends(b"x", more=False)) == "too_many_bodies"
+            assert await refusal(limiter, Sender("192.0.2.2").sends(b"x", more=False)) is None
+        assert await refusal(limiter, Sender().sends(b"x", more=False)) is None
+        assert limiter._bytes == 0
 
     asyncio.run(scenario())
 
@@ -119,8 +119,8 @@ def test_a_refused_body_leaves_no_bytes_counted(
     monkeypatch.setattr(bodies, "BODY_SEC", 0.05)
 
     async def scenario() -> None:
-        held = Bodies(LARGEST)
-        assert await refusal(held, sender()) == code
-        assert held._bytes == 0
+        limiter = Bodies(LARGEST)
+        assert await refusal(limiter, sender()) == code
+        assert limiter._bytes == 0
 
     asyncio.run(scenario())

@@ -50,13 +50,13 @@ def test_heavy_work_is_limited_at_a_time() -> None:
             await asyncio.sleep(0.001)
             under_way[0] -= 1
 
-    async def all_of_it() -> list[int]:
+    async def all_results() -> list[int]:
         heavy, seen = Heavy(), list[int]()
         under_way = [0]
         await asyncio.gather(*(work(heavy, seen, under_way) for _ in range(20)))
         return seen
 
-    seen = asyncio.run(all_of_it())
+    seen = asyncio.run(all_results())
     assert (len(seen), max(seen)) == (20, places.HEAVY_AT_ONCE)
 
 
