@@ -24,8 +24,8 @@ def score(name: str, wanted: Any, found: Any) -> float:
     """1 for the same; of a text the share of its trigrams (F1)."""
     if name != "clean_text" or not wanted or not found:
         return float(wanted == found)
-    one, other = grams(wanted), grams(found)
-    return 2 * (one & other).total() / (one.total() + other.total())
+    expected, other = grams(wanted), grams(found)
+    return 2 * (expected & other).total() / (expected.total() + other.total())
 
 
 @pytest.fixture(scope="module")

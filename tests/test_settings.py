@@ -128,12 +128,12 @@ def test_the_environment_configures_redis() -> None:
     ],
 )
 def test_a_misspelt_name_is_refused_with_the_nearest(name: str, nearest: str | None) -> None:
-    told = re.escape(f"{name} is no setting; the nearest is {nearest or ''}")
-    with pytest.raises(ValueError, match=told):
+    message = re.escape(f"{name} is no setting; the nearest is {nearest or ''}")
+    with pytest.raises(ValueError, match=message):
         check(iter([name]))
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         config({name: "1"})
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         Config.from_settings(ScrapySettings(from_environment({name: "1"})))
 
 
@@ -149,8 +149,8 @@ GIVEN = [(f"{prefix}{name.upper()}", here) for prefix in ("FEEDCRAWL_", "PAGE_FE
 @pytest.mark.parametrize(("name", "here"), [each for each in GIVEN if each[0] not in NAMES])
 def test_a_setting_of_another_program_is_refused_with_our_name(name: str, here: str) -> None:
     theirs = name.removeprefix("FEEDCRAWL_").removeprefix("PAGE_FETCHER_")
-    told = f"^{name} is no setting; {theirs} of other programs is .*{here}.* here"
-    with pytest.raises(ConfigError, match=told):
+    message = f"^{name} is no setting; {theirs} of other programs is .*{here}.* here"
+    with pytest.raises(ConfigError, match=message):
         Config.from_settings(ScrapySettings(from_environment({name: "1"})))
 
 

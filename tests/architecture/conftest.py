@@ -37,8 +37,8 @@ class Module:
 
     def function_of(self, node: ast.AST) -> str:
         """The name of the innermost function around a node, or `<module>`."""
-        around = [one for one in self.functions() if one.lineno <= node.lineno <= (one.end_lineno or 0)]
-        return max(around, key=lambda one: one.lineno).name if around else "<module>"
+        around = [each for each in self.functions() if each.lineno <= node.lineno <= (each.end_lineno or 0)]
+        return max(around, key=lambda each: each.lineno).name if around else "<module>"
 
 
 @pytest.fixture(scope="session")

@@ -69,10 +69,10 @@ def crawl(world: World) -> None:
     queued = [json.dumps({"url": site.serve(f"/q{n}", good_page(f"q{n}")), **item}) for n, item in enumerate(QUEUED)]
     with world.client() as client:
         client.rpush("crawler_queue", *queued, site.serve("/plain", good_page("plain")), "no url")
-    kept, lost = (replace(entry(site, name), guid=f"c-{name}") for name in ("kept", "lost"))
+    stored, lost = (replace(entry(site, name), guid=f"c-{name}") for name in ("kept", "lost"))
     for each in ("kept", "lost"):
         site.serve(f"/{each}", good_page(each))
-    complete = [document(rss(entries, head=COMPLETE)) for entries in ([kept, lost], [kept])]
+    complete = [document(rss(entries, head=COMPLETE)) for entries in ([stored, lost], [stored])]
     whole = site.serve("/complete", *complete)
     world.crawl("first", world.feeds_file(f"{url} news\n{bare}\n{ill}\n{whole}\n"))
     with world.client() as client:
@@ -246,7 +246,7 @@ def test_every_file_is_documented(crawled: tuple[World, redis.Redis]) -> None:
     kinds = {
         f"{place.parent}/" if place.parent.name else f"{place.name}`" for place in places if place.parts[0] != "redis"
     }
-    told = DOCUMENT.read_text("utf-8")
+    document = DOCUMENT.read_text("utf-8")
     named = {re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "<day>", re.sub("/[0-9a-f]{2}/", "/<aa>/", kind)) for kind in kinds}
-    assert {kind for kind in named if f"`{kind}" not in told} == set()
+    assert {kind for kind in named if f"`{kind}" not in document} == set()
     assert "subscriptions.ndjson`" in kinds

@@ -82,7 +82,7 @@ def test_relative_links_lead_somewhere(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "pattern", "tests"),
+    ("name", "pattern", "tests"),
     [
         ("a path of one machine; take it from a setting, an argument or tempfile", MACHINE_PATH, True),
         ("the name of a registry; installers know theirs", REGISTRY, False),
@@ -90,9 +90,9 @@ def test_relative_links_lead_somewhere(root: Path) -> None:
     ],
     ids=["paths", "registries", "workplace"],
 )
-def test_the_project_speaks_of_itself(root: Path, what: str, pattern: re.Pattern[str], tests: bool) -> None:
+def test_the_project_speaks_of_itself(root: Path, name: str, pattern: re.Pattern[str], tests: bool) -> None:
     found = matches(root, pattern, tests=tests)
-    assert not found, f"{what}\n" + "\n".join(found)
+    assert not found, f"{name}\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize(

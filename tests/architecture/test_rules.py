@@ -56,11 +56,11 @@ def unsafe(node: ast.AST) -> str | None:
 
 def test_no_call_runs_or_trusts_foreign_bytes(modules) -> None:
     found = [
-        f"{module.at(node)} {what}: bytes from the web or the store must never reach it; use JSON, an argument list, "
-        "verified TLS"
+        f"{module.at(node)} {finding}: bytes from the web or the store must never reach it; "
+        "use JSON, an argument list, verified TLS"
         for module in modules
         for node in ast.walk(module.tree)
-        if (what := unsafe(node)) and not (what.startswith("import of") and module.name in OWN_CHANNELS)
+        if (finding := unsafe(node)) and not (finding.startswith("import of") and module.name in OWN_CHANNELS)
     ]
     assert not found, "\n".join(found)
 
@@ -71,7 +71,7 @@ def is_file_object(value: ast.expr, function: ast.AST) -> bool:
         given = [
             node.value for node in ast.walk(function) if isinstance(node, ast.Assign) and value.id in assigned(node)
         ]
-        return bool(given) and all(isinstance(one, ast.Call) and is_file_object(one, function) for one in given)
+        return bool(given) and all(isinstance(each, ast.Call) and is_file_object(each, function) for each in given)
     return isinstance(value, ast.Call) and ast.unparse(value.func) in {"BytesIO", "io.BytesIO"}
 
 
@@ -148,7 +148,7 @@ def broad(handler: ast.ExceptHandler) -> bool:
     if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:
         return False
     named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(one is None or ast.unparse(one) in {"Exception", "BaseException"} for one in named)
+    return any(kind is None or ast.unparse(kind) in {"Exception", "BaseException"} for kind in named)
 
 
 def test_broad_excepts_are_few_and_have_a_reason(modules) -> None:
@@ -266,7 +266,7 @@ def test_modules_are_named_for_a_concern(modules) -> None:
 
 def decides(module) -> bool:
     """Whether a module has functions of its own; one of plain values has nothing to test but its fields."""
-    return any(not (one.name.startswith("__") and one.name.endswith("__")) for one in module.functions())
+    return any(not (function.name.startswith("__") and function.name.endswith("__")) for function in module.functions())
 
 
 def mirrors(module, root: Path) -> bool:

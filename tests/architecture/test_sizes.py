@@ -17,22 +17,22 @@ def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def longest(modules, count: int = 10) -> str:
-    sized = [(lines_of(one), module.at(one), one.name) for module in modules for one in module.functions()]
+    sized = [(lines_of(each), module.at(each), each.name) for module in modules for each in module.functions()]
     return "\n".join(f"{where} {name}: {lines} lines" for lines, where, name in sorted(sized, reverse=True)[:count])
 
 
 def test_no_function_is_long(modules) -> None:
     found = [
-        f"{module.at(one)} {one.name}: {lines_of(one)} lines, of at most {LONGEST_LINES}; split it by what it decides"
+        f"{module.at(each)} {each.name}: {lines_of(each)} lines, of at most {LONGEST_LINES}; split it by decisions"
         for module in modules
-        for one in module.functions()
-        if lines_of(one) > LONGEST_LINES
+        for each in module.functions()
+        if lines_of(each) > LONGEST_LINES
     ]
     assert not found, "\n".join(found)
 
 
 def test_functions_are_short_as_a_rule(modules) -> None:
-    sizes = sorted(lines_of(one) for module in modules for one in module.functions())
+    sizes = sorted(lines_of(each) for module in modules for each in module.functions())
     assert statistics.median(sizes) <= MEDIAN_LINES, f"the median grew; the longest are\n{longest(modules)}"
     p95 = sizes[int(0.95 * (len(sizes) - 1))]
     assert p95 <= P95_LINES, f"the 95th percentile is {p95} lines; the longest are\n{longest(modules)}"
@@ -56,11 +56,11 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]
 
 def test_decisions_take_few_values(modules) -> None:
     found = [
-        f"{module.at(one)} {one.name} takes {len(parameters_of(one))} parameters, of at most {DOMAIN_PARAMETERS}: "
+        f"{module.at(each)} {each.name} takes {len(parameters_of(each))} parameters, of at most {DOMAIN_PARAMETERS}: "
         "group those that travel together in a frozen dataclass"
         for module in modules
         if module.in_domain
-        for one in module.functions()
-        if len(parameters_of(one)) > DOMAIN_PARAMETERS
+        for each in module.functions()
+        if len(parameters_of(each)) > DOMAIN_PARAMETERS
     ]
     assert not found, "\n".join(found)

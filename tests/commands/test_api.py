@@ -1,4 +1,4 @@
-"""`scrapy api` as a process of its own: it serves, ends when told to, and leaves no server behind."""
+"""`scrapy api` as a process of its own: it serves, ends at SIGTERM, and leaves no server behind."""
 
 import signal
 import socket
@@ -36,8 +36,8 @@ def test_a_taken_port_is_an_error_in_a_single_sentence(tmp_path: Path) -> None:
             timeout=60,
             check=False,
         )
-    said = f"scrapy api: nothing can be served at 127.0.0.1 port {port}: Address already in use (FEEDCRAWL_API_PORT)\n"
-    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
+    error = f"scrapy api: nothing can be served at 127.0.0.1 port {port}: Address already in use (FEEDCRAWL_API_PORT)\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", error)
 
 
 def test_the_api_serves_until_sigterm(tmp_path: Path) -> None:

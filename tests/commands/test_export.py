@@ -174,7 +174,7 @@ def archived(folder: Path) -> dict[str, RawRef]:
 
 def parts(text: str) -> list[tuple[str, str, dict[str, str]]]:
     found = [line.split(" ", 2) for line in text.splitlines()]
-    return [(key, at, json.loads(said)) for key, at, said in found]
+    return [(key, at, json.loads(fields)) for key, at, fields in found]
 
 
 def test_an_index_leads_to_the_bytes_of_each_capture(call: Call, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_an_index_leads_to_the_bytes_of_each_capture(call: Call, tmp_path: Path)
     code, out, err = call("export", "cdxj")
     assert (code, err) == (0, "scrapy export: 5 captures\n")
     assert out.encode().splitlines() == sorted(out.encode().splitlines())
-    assert [(key, said["status"], said["mime"]) for key, _, said in parts(out)] == [
+    assert [(key, fields["status"], fields["mime"]) for key, _, fields in parts(out)] == [
         ("test,news)/", "404", "unk"),
         ("test,news)/a?a=2&b=1", "200", "text/html"),
         ("test,news)/a?a=2&b=1", "200", "warc/revisit"),
@@ -196,16 +196,16 @@ def test_an_index_leads_to_the_bytes_of_each_capture(call: Call, tmp_path: Path)
         "20261128120400",
     ]
     bodies = []
-    for _, _, said in parts(out):
-        data = (tmp_path / "data" / "raw" / said["filename"]).read_bytes()
-        member = data[int(said["offset"]) :][: int(said["length"])]
+    for _, _, fields in parts(out):
+        data = (tmp_path / "data" / "raw" / fields["filename"]).read_bytes()
+        member = data[int(fields["offset"]) :][: int(fields["length"])]
         (record,) = [(each, each.content_stream().read()) for each in ArchiveIterator(io.BytesIO(member))]
-        assert record[0].rec_headers["WARC-Target-URI"] == said["url"]
-        assert record[0].rec_headers["WARC-Payload-Digest"] == said["digest"]
-        assert record[0].rec_type == ("revisit" if said["mime"] == "warc/revisit" else "response")
+        assert record[0].rec_headers["WARC-Target-URI"] == fields["url"]
+        assert record[0].rec_headers["WARC-Payload-Digest"] == fields["digest"]
+        assert record[0].rec_type == ("revisit" if fields["mime"] == "warc/revisit" else "response")
         bodies.append(record[1])
     assert bodies == [b"no", b"<p>one", b"", b"<p>one", b"<p>two"]
-    digests = [said["digest"] for *_, said in parts(out)]
+    digests = [fields["digest"] for *_, fields in parts(out)]
     assert digests[1:4] == [refs["came"].payload_digest] * 3  # by which a program finds the bytes of a revisit
 
 
@@ -224,7 +224,7 @@ def test_lost_and_damaged_records_are_left_out(call: Call, tmp_path: Path) -> No
         file.write(b"damaged")
     code, out, _ = call("export", "cdxj")
     assert code == 0
-    assert [said["mime"] for *_, said in parts(out)] == ["warc/revisit"]
+    assert [fields["mime"] for *_, fields in parts(out)] == ["warc/revisit"]
 
 
 def test_articles_as_a_table_of_a_database(call: Call, stored: NdjsonFile, tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ def test_figures(call: Call, frontier: Frontier) -> None:
     for row in (["dead", "article", "1"], ["pending", "article", "4"], ["pending", "s", "4"], ["poll", "delayed", "1"]):
         assert row in lines
     assert ["page", "1", "0.0", "1", "1"] in lines
-    said = json.loads(call("frontier", "--json")[1])
+    statistics = json.loads(call("frontier", "--json")[1])
     row = {"status": "pending", "kind": "article", "origin": "feed", "source": "s", "tasks": 4}
-    assert row in said["tasks"]
-    assert said["lateness"]["page"]["buckets"] == [[1.0, 1]]
+    assert row in statistics["tasks"]
+    assert statistics["lateness"]["page"]["buckets"] == [[1.0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_figures(call: Call, frontier: Frontier) -> None:
 )
 def test_urls(call: Call, frontier: Frontier, conditions: list[str], expected: list[str]) -> None:
     code, out, _ = call("frontier", "urls", "--json", *conditions)
-    said = json.loads(out)
-    assert (code, said["cursor"], sorted(each["id"] for each in said["urls"])) == (0, 0, expected)
+    page = json.loads(out)
+    assert (code, page["cursor"], sorted(each["id"] for each in page["urls"])) == (0, 0, expected)
     text = call("frontier", "urls", *conditions)[1]
     assert "\x1b" not in text
     assert text.count("http://") == len(expected)
@@ -86,9 +86,9 @@ def test_urls_go_on_where_they_ended(call: Call, frontier: Frontier) -> None:
     frontier.enqueue(Task(f"x{n}", "article", f"http://x{n}.test/", f"x{n}.test") for n in range(3000))
     found, cursor, calls = set[str](), 0, 0
     while cursor or not calls:
-        said = json.loads(call("frontier", "urls", "--json", "--limit", "10", "--cursor", str(cursor))[1])
-        found |= {each["id"] for each in said["urls"]}
-        cursor, calls = said["cursor"], calls + 1
+        page = json.loads(call("frontier", "urls", "--json", "--limit", "10", "--cursor", str(cursor))[1])
+        found |= {each["id"] for each in page["urls"]}
+        cursor, calls = page["cursor"], calls + 1
     assert len(found) == 3006
     assert calls > 1
     assert "more: --cursor " in call("frontier", "urls", "--limit", "10")[1]
@@ -97,10 +97,10 @@ def test_urls_go_on_where_they_ended(call: Call, frontier: Frontier) -> None:
 def test_why_a_host_waits(call: Call, frontier: Frontier) -> None:
     code, out, _ = call("frontier", "host", "WWW.a.test")
     assert (code, out.splitlines()[-1]) == (0, f"www.a.test: {WHY['pace']}")
-    (said,) = json.loads(call("frontier", "host", "www.a.test", "--json")[1])
-    assert (said["tasks"], said["delay_sec"], said["doublings"], said["waits_for"]) == (4, 2.0, 1, "pace")
-    assert (said["domain"]["name"], said["domain"]["delay_sec"]) == ("a.test", 0.25)
-    assert 80 < said["wait_sec"] <= 90
+    (host,) = json.loads(call("frontier", "host", "www.a.test", "--json")[1])
+    assert (host["tasks"], host["delay_sec"], host["doublings"], host["waits_for"]) == (4, 2.0, 1, "pace")
+    assert (host["domain"]["name"], host["domain"]["delay_sec"]) == ("a.test", 0.25)
+    assert 80 < host["wait_sec"] <= 90
     assert call("frontier", "host", "nobody.test")[0] == 2
 
 
@@ -108,8 +108,8 @@ def test_a_robots_txt_that_fails_is_shown(call: Call, frontier: Frontier, redis_
     since = datetime(2026, 11, 28, 12, tzinfo=UTC)
     hosts = Hosts(redis_client, robots_ttl_sec=86_400)
     hosts.save_robots("http://www.a.test", RobotsRecord("", 503, since.timestamp(), since.timestamp()), "http_503")
-    said = call("frontier", "host", "www.a.test")[1].splitlines()[-1]
-    assert said == (
+    line = call("frontier", "host", "www.a.test")[1].splitlines()[-1]
+    assert line == (
         "http://www.a.test/robots.txt fails since 2026-11-28T12:00:00.000Z (http_503): "
         "its pages wait until 2026-11-28T13:00:00.000Z, then robots.txt counts as: allow all"
     )
@@ -127,9 +127,9 @@ def test_hosts(call: Call, frontier: Frontier) -> None:
 
 def test_a_limit_without_conditions_is_kept_to_about(call: Call, frontier: Frontier) -> None:
     frontier.enqueue(Task(f"c{n}", "article", f"http://c.test/{n}", "c.test") for n in range(900))
-    said = json.loads(call("frontier", "urls", "--json", "--limit", "5")[1])
-    assert 5 <= len(said["urls"]) < 60
-    assert said["cursor"]
+    page = json.loads(call("frontier", "urls", "--json", "--limit", "5")[1])
+    assert 5 <= len(page["urls"]) < 60
+    assert page["cursor"]
 
 
 @pytest.mark.parametrize("arguments", [["host"], ["figures", "x"], ["nothing"]])

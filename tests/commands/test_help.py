@@ -25,7 +25,7 @@ NAMES = sorted(name for name, module in MODULES.items() if hasattr(module, "Comm
 
 
 def options(name: str) -> dict[str, str]:
-    """What is said of each option of its own, under the option with its value."""
+    """The help of each of its own options, by the option with its value."""
     command, parser = MODULES[name].Command(), ArgumentParser(conflict_handler="resolve")
     command.settings = Settings()
     command.add_options(parser)
@@ -81,10 +81,10 @@ def test_the_list_of_commands_imports_no_console() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_options_of_all_commands_are_described_alike(name: str) -> None:
-    for option, said in options(name).items():
+    for option, text in options(name).items():
         value = option.partition(" ")[2]
-        assert said, option
-        assert not said.endswith("."), option
+        assert text, option
+        assert not text.endswith("."), option
         assert value not in {"LIMIT", "LINES", "CURSOR", "KIND", "STATUS", "SOURCE", "SCOPE", "CATEGORY", "FORMAT"}, (
             option
         )

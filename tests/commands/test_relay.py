@@ -26,7 +26,7 @@ def kafka() -> Iterator[Kafka]:
     cluster.close()
 
 
-def tell(client: redis.Redis, count: int) -> list[str]:
+def publish(client: redis.Redis, count: int) -> list[str]:
     data = {
         "type": "webpage_fetched",
         "cache_key": "",
@@ -36,16 +36,16 @@ def tell(client: redis.Redis, count: int) -> list[str]:
         "content_hash": "a" * 64,
         "fetched_at": "2026-11-28T00:33:05Z",
     }
-    told = [
+    events = [
         Event(
             "webpage_fetched", f"webpage_fetched:{number}", json.dumps({**data, "url": f"http://a.test/{number % 50}"})
         )
         for number in range(count)
     ]
     with client.pipeline(transaction=False) as pipe:
-        Events(client, ttl_sec=3600).add(pipe, told)
+        Events(client, ttl_sec=3600).add(pipe, events)
         pipe.execute()
-    return [event.id for event in told]
+    return [event.id for event in events]
 
 
 def test_a_relay_without_brokers_names_the_setting(call: Call) -> None:
@@ -64,13 +64,13 @@ def test_half_a_login_stops_the_start_and_is_not_printed(call: Call) -> None:
 
 def test_a_relay_sends_all_events_and_reports_their_number(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
     assert json.loads(call("relay", "--status")[1]) == {"unacknowledged": None, "waiting": None, "behind_sec": None}
-    told = tell(redis_client, 3)
+    events = publish(redis_client, 3)
     settings = {"FEEDCRAWL_KAFKA_BOOTSTRAP": kafka.bootstrap, "FEEDCRAWL_KAFKA_WEBPAGE_TOPIC": "pages"}
     code, _, err = call("relay", "--once", **settings)
     assert (code, err) == (0, "scrapy relay: 3 events sent, 0 refused\n")
-    assert {dict(each.headers())["id"].decode() for each in kafka.read(["pages"], 3)} == set(told)
+    assert {dict(each.headers())["id"].decode() for each in kafka.read(["pages"], 3)} == set(events)
     assert json.loads(call("relay", "--status")[1]) == {"unacknowledged": 0, "waiting": 0, "behind_sec": 0.0}
-    tell(redis_client, 2)
+    publish(redis_client, 2)
     time.sleep(0.01)
     status = json.loads(call("relay", "--status")[1])
     assert (status["unacknowledged"], status["waiting"]) == (0, 2)
@@ -78,7 +78,7 @@ def test_a_relay_sends_all_events_and_reports_their_number(call: Call, redis_cli
 
 
 def test_a_relay_round_without_its_brokers_fails(call: Call, redis_client: redis.Redis, kafka: Kafka) -> None:
-    tell(redis_client, 1)
+    publish(redis_client, 1)
     kafka.close()
     code, _, err = call("relay", "--once", FEEDCRAWL_KAFKA_BOOTSTRAP=kafka.bootstrap)
     assert code == 1
@@ -98,7 +98,7 @@ def acknowledged(client: redis.Redis) -> bool:
 def test_relays_that_are_killed_lose_no_event_and_keep_the_order(
     redis_server: str, redis_client: redis.Redis, kafka: Kafka, tmp_path: Path
 ) -> None:
-    told = tell(redis_client, MANY)
+    events = publish(redis_client, MANY)
     for number, end in enumerate((signal.SIGKILL, signal.SIGTERM)):
         process = started(redis_server, tmp_path, kafka)
         before = redis_client.xinfo_groups(keys.EVENTS)[0]["entries-read"] if number else 0
@@ -112,7 +112,7 @@ def test_relays_that_are_killed_lose_no_event_and_keep_the_order(
     assert not redis_client.exists(keys.leader(GROUP))
     assert started(redis_server, tmp_path, kafka, "--once").wait(60) == 0
     found = [dict(each.headers())["id"].decode() for each in kafka.read(["webpage_log"], MANY)]
-    assert set(found) == set(told)
+    assert set(found) == set(events)
     for article in range(50):
         mine = [int(each.split(":")[1]) for each in found if int(each.split(":")[1]) % 50 == article]
         steps = [later - earlier for earlier, later in pairwise(mine)]

@@ -12,8 +12,8 @@ def used(call: Call, tmp_path: Path, redis_client: redis.Redis) -> None:
     """A server with a feed, which its data directory knows, and then without."""
     assert call("subscribe", "http://a.test/feed", "--as-is")[0] == 0
     assert call("restore", "--accept")[:2] == (0, "the server is accepted as it is\n")
-    said = redis_client.get(next(iter(redis_client.keys("fc:{0}:feed:*"))))
-    (tmp_path / "data" / "subscriptions.ndjson").write_text(f'{{"feed":{said}}}\n')
+    stored = redis_client.get(next(iter(redis_client.keys("fc:{0}:feed:*"))))
+    (tmp_path / "data" / "subscriptions.ndjson").write_text(f'{{"feed":{stored}}}\n')
     redis_client.flushall()
 
 

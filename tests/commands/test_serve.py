@@ -19,9 +19,9 @@ from feedcrawl.config import Config
 from feedcrawl.console.operations.serve import parts_of
 
 
-def wait(holds: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
+def wait(condition: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
     end = time.monotonic() + 90
-    while not holds():
+    while not condition():
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < end, log.read_text()
         time.sleep(0.05)

@@ -112,7 +112,7 @@ def test_the_same_on_a_cluster(call: Call, tmp_path: Path, redis_cluster: Cluste
 
 def subscriptions_in(client: redis.Redis) -> list[Subscription]:
     found = (replace(feed.subscription, id="", added_at="") for feed in Registry(client).all())
-    return sorted(found, key=lambda said: said.url)
+    return sorted(found, key=lambda subscription: subscription.url)
 
 
 @pytest.mark.parametrize("form", ["opml", "csv", "json"])
@@ -275,8 +275,8 @@ def test_overrides_of_a_feed_are_set_and_undone(call: Call, redis_client: redis.
     )
     assert code == 0
     assert call("feeds", "set", out.split()[0], "fixed_interval_sec=600", "push-only=", "priority=")[0] == 0
-    (said,) = subscriptions_in(redis_client)
-    assert (said.fixed_interval_sec, said.push_only, said.priority) == (600.0, False, 5)
+    (subscription,) = subscriptions_in(redis_client)
+    assert (subscription.fixed_interval_sec, subscription.push_only, subscription.priority) == (600.0, False, 5)
     code, _, err = call("feeds", "set", "http://a.test/feed", "colour=blue")
     assert (code, "unknown_override" in err) == (2, True)
     assert call("feeds", "set", "http://b.test/feed", "priority=1")[0] == 2

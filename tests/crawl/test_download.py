@@ -88,8 +88,8 @@ def named(answer: bytes, method: bytes = b"GET") -> str:
     came: list[str] = []
     protocol: Any = LimitedProtocol(lambda _: None)
     protocol.makeConnection(StringTransport())
-    asked = protocol.request(Request(method, b"/", Headers({b"Host": [b"a.org"]}), None))
-    asked.addCallbacks(lambda _: came.append("answered"), lambda failure: came.append(failure_name(failure.value)))
+    deferred = protocol.request(Request(method, b"/", Headers({b"Host": [b"a.org"]}), None))
+    deferred.addCallbacks(lambda _: came.append("answered"), lambda failure: came.append(failure_name(failure.value)))
     protocol.dataReceived(answer)
     return came[0]
 
@@ -118,8 +118,8 @@ def test_two_lengths_of_a_body_are_refused(headers: bytes, name: str) -> None:
     ("status", "method"), [(b"304 Not Modified", b"GET"), (b"204 No Content", b"GET"), (b"200 OK", b"HEAD")]
 )
 def test_a_response_without_a_body_ignores_its_length(status: bytes, method: bytes) -> None:
-    both = b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"
-    assert named(b"HTTP/1.1 " + status + b"\r\n" + both + b"\r\n", method) == "answered"
+    headers = b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"
+    assert named(b"HTTP/1.1 " + status + b"\r\n" + headers + b"\r\n", method) == "answered"
 
 
 class Body(Protocol):
@@ -137,16 +137,16 @@ class Body(Protocol):
 
 def read(answer: bytes, method: bytes = b"GET", later: bytes = b"") -> tuple[bytes, str, bool]:
     """The body of an answer after which the peer closes, how it ended, and whether the connection was kept for more."""
-    kept: list[Any] = []
+    received: list[Any] = []
     body, transport = Body(), StringTransport()
-    protocol: Any = LimitedProtocol(kept.append)
+    protocol: Any = LimitedProtocol(received.append)
     protocol.makeConnection(transport)
-    asked = protocol.request(Request(method, b"/", Headers({b"Host": [b"a.org"]}), None, persistent=True))
-    asked.addCallbacks(lambda response: response.deliverBody(body), lambda failure: None)
+    deferred = protocol.request(Request(method, b"/", Headers({b"Host": [b"a.org"]}), None, persistent=True))
+    deferred.addCallbacks(lambda response: response.deliverBody(body), lambda failure: None)
     protocol.dataReceived(answer)
     if later:
         protocol.dataReceived(later)
-    is_open = bool(kept) and not transport.disconnecting
+    is_open = bool(received) and not transport.disconnecting
     protocol.connectionLost(Failure(ConnectionDone()))
     return body.data, body.ended, is_open
 

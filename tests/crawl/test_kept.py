@@ -154,7 +154,7 @@ class Peer:
         )
         self.signals = SignalManager(self)  # receivers of other tests may be alive still
         crawler: Any = SimpleNamespace(signals=self.signals, spider=None)
-        self.kept = KeptConnections(
+        self.connections = KeptConnections(
             self.pool,
             crawler,
             contextFactory=BrowserLikePolicyForHTTPS(),
@@ -166,12 +166,12 @@ class Peer:
     def _return(self) -> None:
         self.returned += 1
 
-    def asks(self, request: Request, *pieces: bytes | Failure) -> Response | None:
+    def response_to(self, request: Request, *pieces: bytes | Failure) -> Response | None:
         """What comes of a request whose connection brings these pieces."""
-        return asyncio.run(self._asks(request, *pieces))
+        return asyncio.run(self._response_to(request, *pieces))
 
-    async def _asks(self, request: Request, *pieces: bytes | Failure) -> Response | None:
-        response = asyncio.ensure_future(self.kept.response(request))
+    async def _response_to(self, request: Request, *pieces: bytes | Failure) -> Response | None:
+        response = asyncio.ensure_future(self.connections.response(request))
         while not self.wire.value() and not response.done():
             await asyncio.sleep(0)
         for piece in pieces:
@@ -189,7 +189,7 @@ def conditional(timeout_sec: float = 30) -> Request:
 
 def test_a_304_returns_the_connection_to_its_pool() -> None:
     peer, request = Peer(), conditional()
-    response = peer.asks(request, b'HTTP/1.1 304 X\r\nETag: "1"\r\n\r\n')
+    response = peer.response_to(request, b'HTTP/1.1 304 X\r\nETag: "1"\r\n\r\n')
     assert response is not None
     assert (response.status, response.url, response.headers["ETag"]) == (304, URL, b'"1"')
     assert (response.protocol, str(response.ip_address), peer.returned) == ("HTTP/1.1", "192.168.1.1", 1)
@@ -207,25 +207,25 @@ def test_a_304_returns_the_connection_to_its_pool() -> None:
 )
 def test_any_other_response_is_read_by_twisted(pieces: tuple[bytes, ...]) -> None:
     peer = Peer()
-    response = peer.asks(conditional(), *pieces)
+    response = peer.response_to(conditional(), *pieces)
     assert response is not None
     assert (response.status, response.body, peer.returned) == (200, b"body", 1)
 
 
 def test_a_304_in_pieces_is_read_by_twisted() -> None:
-    response = Peer().asks(conditional(), b'HTTP/1.1 304 X\r\nETag: "1"\r', b"\n\r\n")
+    response = Peer().response_to(conditional(), b'HTTP/1.1 304 X\r\nETag: "1"\r', b"\n\r\n")
     assert response is not None
     assert (response.status, response.headers["ETag"], response.headers["Content-Length"]) == (304, b'"1"', b"0")
 
 
 def test_a_connection_that_the_server_has_closed_gives_no_response() -> None:
-    assert Peer().asks(conditional(), Failure(ConnectionLost())) is None
+    assert Peer().response_to(conditional(), Failure(ConnectionLost())) is None
 
 
 def test_a_request_without_an_idle_connection_opens_a_connection() -> None:
     peer = Peer(idle=False)
     peer.connecting.callback(peer.connection)
-    response = peer.asks(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
+    response = peer.response_to(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
     assert response is not None
     assert (response.status, peer.returned) == (304, 1)
 
@@ -235,7 +235,7 @@ def test_a_connection_that_was_closed_in_the_pool_is_dropped() -> None:
     peer.connection.connectionLost(Failure(ConnectionLost()))
     peer.connecting.errback(Failure(Refused()))
     with pytest.raises(DownloadConnectionRefusedError):
-        peer.asks(conditional())
+        peer.response_to(conditional())
     assert not peer.pool._timeouts
 
 
@@ -243,7 +243,7 @@ def test_a_new_connection_that_is_lost_is_a_failure() -> None:
     peer = Peer(idle=False)
     peer.connecting.callback(peer.connection)
     with pytest.raises(DownloadFailedError) as raised:
-        peer.asks(conditional(), Failure(ConnectionLost()))
+        peer.response_to(conditional(), Failure(ConnectionLost()))
     assert failure_name(raised.value) == "connection_lost"
 
 
@@ -251,14 +251,14 @@ def test_a_connection_that_takes_too_long_is_cancelled() -> None:
     peer, given_up = Peer(idle=False), []
     peer.connecting.addErrback(given_up.append)
     with pytest.raises(DownloadTimeoutError, match="longer than"):
-        peer.asks(conditional(0.01))
+        peer.response_to(conditional(0.01))
     assert len(given_up) == 1
 
 
 def test_a_connection_whose_response_takes_too_long_is_aborted() -> None:
     peer = Peer()
     with pytest.raises(DownloadTimeoutError, match="longer than"):
-        peer.asks(conditional(0.01))
+        peer.response_to(conditional(0.01))
     assert (peer.wire.aborted, peer.returned) == (True, 0)
 
 
@@ -268,6 +268,6 @@ def test_a_receiver_of_headers_may_stop_the_download() -> None:
 
     peer = Peer()
     peer.signals.connect(stop, headers_received)
-    response = peer.asks(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
+    response = peer.response_to(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
     assert response is not None
     assert response.flags == ["download_stopped"]

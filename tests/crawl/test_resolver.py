@@ -23,12 +23,12 @@ class Dns:
 
     def __init__(self) -> None:
         self.zones: dict[str, list[list[str]]] = {}
-        self.asked: list[str] = []
+        self.lookups: list[str] = []
         self.waiting: list[Any] = []
         self.slow = False
 
     def resolveHostName(self, receiver: Any, host: str, *_: object) -> None:
-        self.asked.append(host)
+        self.lookups.append(host)
         receiver.resolutionBegan(None)
         answers = self.zones.get(host, [[]])
         addresses = answers.pop(0) if len(answers) > 1 else answers[0]
@@ -140,7 +140,7 @@ def test_a_private_address_among_others_refuses_the_name(answers: list[str], rea
 @pytest.mark.parametrize("literal", ["8.8.8.8", "2606:4700::1111"])
 def test_public_literals_are_resolved_without_dns(literal: str, reactor: Reactor, dns: Dns) -> None:
     assert resolve(PublicResolver(reactor), literal) == [(literal, 8080)]
-    assert dns.asked == []
+    assert dns.lookups == []
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_public_literals_are_resolved_without_dns(literal: str, reactor: Reactor
 )
 def test_refused_without_dns(host: str, reactor: Reactor, dns: Dns) -> None:
     assert is_refused(PublicResolver(reactor), host)
-    assert dns.asked == []
+    assert dns.lookups == []
 
 
 def test_spellings_that_getaddrinfo_reads_are_judged_by_their_address(reactor: Reactor, dns: Dns) -> None:
@@ -224,7 +224,7 @@ def test_public_addresses_are_cached_for_a_minute_and_refusals_are_not(reactor: 
     assert resolve(guard, "a.org") == [("8.8.8.8", 8080)]
     reactor.advance(0.2)
     assert resolve(guard, "a.org") == [("8.8.4.4", 8080)]
-    assert len(dns.asked) == 3
+    assert len(dns.lookups) == 3
 
 
 def test_the_cache_is_bounded(reactor: Reactor, dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +233,7 @@ def test_the_cache_is_bounded(reactor: Reactor, dns: Dns, monkeypatch: pytest.Mo
     for host in ("a.org", "b.org", "c.org", "b.org", "c.org", "a.org"):
         dns.zones[host] = [["8.8.8.8"]]
         resolve(guard, host)
-    assert dns.asked == ["a.org", "b.org", "c.org", "a.org"]
+    assert dns.lookups == ["a.org", "b.org", "c.org", "a.org"]
 
 
 def test_a_lookup_beyond_its_time_ends_without_addresses(reactor: Reactor, dns: Dns) -> None:
@@ -277,7 +277,7 @@ def test_the_hosts_file_comes_before_dns_and_is_judged(reactor: Reactor, dns: Dn
     assert resolve(guard, "a.org") == [("8.8.8.8", 8080)]
     assert is_refused(guard, "bad.test")
     assert is_refused(guard, "other.test")
-    assert dns.asked == []
+    assert dns.lookups == []
 
 
 def test_the_hosts_file_is_read_again_when_it_changes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

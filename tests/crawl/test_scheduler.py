@@ -111,7 +111,7 @@ def run(redis_server: str, redis_client: redis.Redis) -> Any:
 
 
 def task(number: int = 0, kind: str = "page", **fields: Any) -> Task:
-    """One of the plain spider's pages, unless it is said to be something else."""
+    """A page of the plain spider, unless the fields make it another task."""
     own = {"spider": "plain"} if kind == "page" else {}
     payload = own | fields.pop("payload", {})
     return Task(f"t{number}", kind, f"http://h{number}.test/", f"h{number}.test", payload=payload, **fields)
@@ -215,11 +215,11 @@ def test_few_media_files_are_leased_at_once_and_none_stays_behind(run: Any) -> N
 
     async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
         scheduler.leases.enqueue([task(number, "file") for number in range(FILES + 1)])
-        held = [scheduler.next_request() for _ in range(FILES)]
+        leased = [scheduler.next_request() for _ in range(FILES)]
         scheduler._take()
         assert scheduler.next_request() is None  # nor is anything due that may be taken now
         crawler.busy = True
-        for request in held:
+        for request in leased:
             scheduler.leases.done(request.meta["lease"])
         await settled()  # the timer has looked, and an engine that is busy was given nothing
         crawler.busy = False

@@ -27,7 +27,7 @@ class Frees:
     """Stands for the leases: notes what each slot is freed with."""
 
     def __init__(self, released: Released = CALM) -> None:
-        self.told: list[tuple[str, float | None]] = []
+        self.signals: list[tuple[str, float | None]] = []
         self.released = released
         self.away = False
         self.own_network = OwnNetwork()
@@ -41,7 +41,7 @@ class Frees:
     def release(self, lease: Lease, signal: str, *, wait_sec: float | None = None) -> Released:
         if self.away:
             raise StoreUnavailable("timeout", "")
-        self.told.append((signal, wait_sec))
+        self.signals.append((signal, wait_sec))
         return self.released
 
 
@@ -64,7 +64,7 @@ def request_of(kind: str = "article") -> Request:
     return Request(URL, meta={"lease": Lease(Task("t", kind, URL, "a.test"), History(), "1-x")})
 
 
-# What the host is told: 304 comes with the commit, so that its slot is freed there.
+# The signal for the host; that of a 304 comes with the commit, so that its slot is freed there.
 SIGNALS = [
     (100, 199, "soft"),
     (200, 299, "ok"),
@@ -96,9 +96,9 @@ def test_each_status_is_a_signal_for_its_host(
         verdicts.answered(request, Response(URL, status=status))
         assert request.meta["outcome"].reason in {f"http_{status}", "protocol"}
         if signal is None:
-            assert (frees.told, request.meta["signal"]) == ([], "ok")
+            assert (frees.signals, request.meta["signal"]) == ([], "ok")
         else:
-            assert frees.told.pop() == (signal, None)
+            assert frees.signals.pop() == (signal, None)
             assert "signal" not in request.meta
 
 
@@ -121,7 +121,7 @@ def test_retry_after(
     headers = {} if header is None else {"Retry-After": header}
     verdicts.answered(request, Response(URL, status=status, headers=headers))
     assert request.meta["retry_after_sec"] == noted
-    assert frees.told[0][1] == reported
+    assert frees.signals[0][1] == reported
 
 
 HOP = Hop(url="http://b.test/", same_host=False, same_origin=False, permanent=False)
@@ -152,7 +152,7 @@ def test_each_failure_is_a_signal_for_its_host(
 ) -> None:
     request = request_of()
     outcome = verdicts.failed(request, error)
-    assert (outcome.reason, frees.told) == (reason, [(signal, None)])
+    assert (outcome.reason, frees.signals) == (reason, [(signal, None)])
     assert request.meta["outcome"] is outcome
 
 
@@ -160,7 +160,7 @@ def test_a_failure_is_judged_once(verdicts: Verdicts, frees: Frees) -> None:
     request = request_of()
     first = verdicts.failed(request, net.ConnectionLost())
     assert verdicts.failed(request, ValueError()) is first
-    assert len(frees.told) == 1
+    assert len(frees.signals) == 1
 
 
 def test_outcomes_are_counted(verdicts: Verdicts, stats: MemoryStatsCollector) -> None:
@@ -224,7 +224,7 @@ def test_an_outage_of_our_own_network_counts_against_no_host(
     outcomes = [verdicts.failed(of_host(f"h{number}.test"), error) for number in range(12)]
     assert [outcome.reason == "own_outage" for outcome in outcomes] == [False] * 8 + [True] * 4
     assert [outcome.fate for outcome in outcomes[8:]] == ["give_back"] * 4
-    assert [signal for signal, _ in frees.told] == ["ok"] + ["site"] * 8 + ["none"] * 4
+    assert [signal for signal, _ in frees.signals] == ["ok"] + ["site"] * 8 + ["none"] * 4
     assert frees.forgiven == [f"h{number}.test" for number in range(9)]
     assert [record.message for record in caplog.records if "outage" in record.message] == ["own_outage"]
     for number in range(12):
@@ -262,9 +262,9 @@ def test_probes_of_hosts_that_were_away_before_are_no_evidence_but_wait_for_the_
         assert verdicts.failed(probe, ours.CircuitOpen("")).reason == "circuit_open"
     for number in range(10):
         verdicts.failed(of_host(f"g{number}.test"), net.DNSLookupError())
-    frees.told.clear()
+    frees.signals.clear()
     assert verdicts.failed(of_host("h1.test", probe=True), ours.CircuitOpen("")).reason == "own_outage"
-    assert frees.told == [("none", None)]
+    assert frees.signals == [("none", None)]
 
 
 def test_our_own_outage_is_recognised_without_the_store(verdicts: Verdicts, frees: Frees) -> None:

@@ -160,10 +160,10 @@ def test_versions_are_pinned_for_all_that_the_image_installs() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE)
     assert extras is not None
-    asked = [*project["dependencies"]]
+    required = [*project["dependencies"]]
     for extra in extras[1].split(","):
-        asked += project["optional-dependencies"][extra]
-    for needed in map(Requirement, asked):
+        required += project["optional-dependencies"][extra]
+    for needed in map(Requirement, required):
         pin = pins.get(canonicalize_name(needed.name))
         if needed.marker is None or needed.marker.evaluate():
             assert pin is not None, needed.name

@@ -48,9 +48,9 @@ def test_console() -> None:
 
 
 def test_json() -> None:
-    said = json.loads(formatted("article_stored", {"uid": "fb18", "n": 3, "none": None}, "json"))
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", said.pop("timestamp"))
-    assert said == {
+    record = json.loads(formatted("article_stored", {"uid": "fb18", "n": 3, "none": None}, "json"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", record.pop("timestamp"))
+    assert record == {
         "level": "info", "event": "article_stored", "logger": "feedcrawl.pipelines.commit", "uid": "fb18", "n": 3,
         "none": None,
     }  # fmt: skip
@@ -97,13 +97,13 @@ def test_each_value_is_a_single_word(value: str, event: str) -> None:
     line = formatted(event, {"one": value, "two": "x"})
     assert line.isprintable()
     assert line.endswith(" two=x")
-    said = json.loads(formatted(event, {"one": value}, "json"))
-    assert (said["event"], said["one"]) == (event, value)
+    record = json.loads(formatted(event, {"one": value}, "json"))
+    assert (record["event"], record["one"]) == (event, value)
 
 
 def test_objects_of_scrapy_stay_out() -> None:
-    said = json.loads(formatted("Spider opened", {"spider": Spider("feeds"), "crawler": object()}, "json"))
-    assert not {"spider", "crawler"} & said.keys()
+    record = json.loads(formatted("Spider opened", {"spider": Spider("feeds"), "crawler": object()}, "json"))
+    assert not {"spider", "crawler"} & record.keys()
     assert json.loads(formatted("x", {"spider": "feeds"}, "json"))["spider"] == "feeds"
 
 

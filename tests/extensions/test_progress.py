@@ -77,10 +77,10 @@ def test_off_a_terminal_people_get_the_table_without_colours(capsys: pytest.Capt
     progress.spider_opened()
     progress.spider_closed("finished")
     progress.spider_closed("stopped at once")
-    said = capsys.readouterr().err
-    assert said.count("crawl finished") == 1
-    assert "stopped at once" not in said
-    assert "\x1b" not in said
+    text = capsys.readouterr().err
+    assert text.count("crawl finished") == 1
+    assert "stopped at once" not in text
+    assert "\x1b" not in text
 
 
 @pytest.mark.parametrize(

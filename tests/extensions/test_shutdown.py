@@ -47,7 +47,7 @@ class Reactor:
 
 
 class Process:
-    """A crawler whose engine is asked to stop, with a clock that is set by hand."""
+    """A crawler whose engine is stopped, with a clock that is set by hand."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *active: Request, drain_sec: float = 30) -> None:
         self.now = 100.0

@@ -56,10 +56,10 @@ def unfolding(wired: SimpleNamespace) -> lists.Lists:
 
 
 def poll(
-    wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False, **said: Any
+    wired: SimpleNamespace, result: str, body: bytes, *, was_a_feed: bool = False, **fields: Any
 ) -> tuple[list[str], str]:
     """The ids that come of polling a subscribed address which answers with `body`, and the poll's result then."""
-    spec = SubscriptionSpec("http://a.test/list", ("mine",), fields={"unfolds": True, **said})
+    spec = SubscriptionSpec("http://a.test/list", ("mine",), fields={"unfolds": True, **fields})
     registering.subscribe(wired.registry, wired.frontier, spec, NOW)
     (feed,) = wired.registry.all()
     (lease,) = wired.leases.take(5, LANES).leases

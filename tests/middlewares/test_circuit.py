@@ -19,7 +19,7 @@ class Host:
     def __init__(self, answer: int | Exception, turn: float | None = 0.0) -> None:
         self.engine = self.stats = self
         self.counted: list[str] = []
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.turns = 0
         self.outdated: list[str] = []
         self._answer, self._turn = answer, turn
@@ -28,7 +28,7 @@ class Host:
         self.counted.append(name)
 
     async def download_async(self, request: Request) -> Response:
-        self.asked.append(request)
+        self.requests.append(request)
         if isinstance(self._answer, Exception):
             raise self._answer
         return Response(request.url, status=self._answer)
@@ -53,7 +53,7 @@ def process(host: Any, *, probe: bool = True, **meta: Any) -> Request:
 def test_a_probe_without_a_site_wide_failure_lets_the_task_continue(status: int) -> None:
     host = Host(status)
     process(host)
-    (probe,) = host.asked
+    (probe,) = host.requests
     assert (probe.method, probe.url) == ("HEAD", "https://a.test:8443/")
     assert probe.meta["download_timeout"] == 7
     assert "lease" not in probe.meta
@@ -78,13 +78,13 @@ def test_a_host_that_is_up_is_not_probed() -> None:
     host = Host(503)
     process(host, probe=False)
     assert asyncio.run(CircuitMiddleware(host, host, 7, host).process_request(Request(URL))) is None
-    assert host.asked == []
+    assert host.requests == []
 
 
 def test_a_hop_of_the_same_task_is_not_probed_again() -> None:
     host = Host(503)
     assert process(host, probed=True).meta["probed"]
-    assert host.asked == []
+    assert host.requests == []
 
 
 def test_the_task_waits_for_the_hosts_next_turn(monkeypatch: Any) -> None:

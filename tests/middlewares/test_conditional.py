@@ -3,7 +3,7 @@ from scrapy import Request
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.middlewares.conditional import ConditionalMiddleware
 
-BOTH = Validators('W/"a\x80"', "Fri, 27 Nov 2026 12:00:00 GMT")
+VALIDATORS = Validators('W/"a\x80"', "Fri, 27 Nov 2026 12:00:00 GMT")
 
 
 def sent(request: Request) -> dict[bytes, list[bytes]]:
@@ -12,7 +12,7 @@ def sent(request: Request) -> dict[bytes, list[bytes]]:
 
 
 def test_validators_become_headers_as_they_were_received() -> None:
-    assert sent(Request("http://a.test/", meta={"validators": BOTH})) == {
+    assert sent(Request("http://a.test/", meta={"validators": VALIDATORS})) == {
         b"If-None-Match": [b'W/"a\x80"'],
         b"If-Modified-Since": [b"Fri, 27 Nov 2026 12:00:00 GMT"],
     }
@@ -24,4 +24,4 @@ def test_a_request_without_validators_is_unconditional() -> None:
 
 
 def test_they_do_not_follow_a_redirect() -> None:
-    assert sent(Request("http://b.test/", meta={"validators": BOTH, "redirect_urls": ["http://a.test/"]})) == {}
+    assert sent(Request("http://b.test/", meta={"validators": VALIDATORS, "redirect_urls": ["http://a.test/"]})) == {}

@@ -40,12 +40,12 @@ class One(scrapy.Spider):
     def parse(self, response):
         ref = response.meta.get("raw_ref")
         on_disk = bool(ref) and os.path.getsize(f"{settings['FEEDCRAWL_DATA_DIR']}/raw/{ref.file}") > ref.offset
-        self.tell(status=response.status, size=len(response.body), flags=response.flags, on_disk=on_disk,
-                  fetch_id=response.meta.get("fetch_id"), ref=ref and ref.fetch_id)
+        self.report(status=response.status, size=len(response.body), flags=response.flags, on_disk=on_disk,
+                    fetch_id=response.meta.get("fetch_id"), ref=ref and ref.fetch_id)
     def failed(self, failure):
-        self.tell(error=type(failure.value).__name__, fetch_id=failure.request.meta.get("fetch_id"))
-    def tell(self, **told):
-        print(json.dumps(told), flush=True)
+        self.report(error=type(failure.value).__name__, fetch_id=failure.request.meta.get("fetch_id"))
+    def report(self, **record):
+        print(json.dumps(record), flush=True)
 
 process = AsyncCrawlerProcess({
     "DOWNLOADER_MIDDLEWARES": {"feedcrawl.middlewares.raw.RawCaptureMiddleware": 880},
@@ -63,7 +63,7 @@ def utc_now() -> datetime:
 
 @pytest.fixture
 def crawl(tmp_path):
-    """Runs the spider over pairs of URL and meta; answers with what it told, in the order of its telling."""
+    """Run the spider with pairs of URL and meta; the records that it prints, in their order."""
 
     def crawl(*requests, **settings):
         argument = json.dumps([{"FEEDCRAWL_DATA_DIR": str(tmp_path)} | settings, requests])
@@ -90,11 +90,11 @@ def record_types(directory):
 
 def test_a_response_is_on_disk_still_encoded_before_it_is_parsed(origin, crawl, store, tmp_path):
     url = origin.site().serve("/feed", document(FEED, etag='"1"', codings="gzip"))
-    (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
-    assert told["on_disk"]
-    assert told["size"] == len(FEED)
-    assert told["ref"] == told["fetch_id"]
-    ref = store.find(told["fetch_id"])
+    (record,) = crawl((url, {"raw": {"feed_id": "f"}}))
+    assert record["on_disk"]
+    assert record["size"] == len(FEED)
+    assert record["ref"] == record["fetch_id"]
+    ref = store.find(record["fetch_id"])
     assert (ref.feed_id, ref.uid, ref.url, ref.status) == ("f", None, url, 200)
     assert store.read(ref) == gzip.compress(FEED, mtime=0)
     assert b'\r\nEtag: "1"\r\n' in store.read(ref, "response")
@@ -107,15 +107,15 @@ def test_a_response_is_on_disk_still_encoded_before_it_is_parsed(origin, crawl, 
 def test_large_bodies_are_archived(origin, crawl, store):
     body = os.urandom(300_000)
     url = origin.site().serve("/page", document(body, content_type="text/html"))
-    (told,) = crawl((url, {"raw": {"uid": "0123456789abcdef"}}))
-    assert told["on_disk"]
-    assert store.read(store.find(told["fetch_id"])) == body
+    (record,) = crawl((url, {"raw": {"uid": "0123456789abcdef"}}))
+    assert record["on_disk"]
+    assert store.read(store.find(record["fetch_id"])) == body
 
 
 def test_requests_that_do_not_ask_are_left_alone(origin, crawl, tmp_path):
     url = origin.site().serve("/robots.txt", document(b"User-agent: *"))
-    (told,) = crawl((url, {}))
-    assert (told["status"], told["fetch_id"], told["ref"]) == (200, None, None)
+    (record,) = crawl((url, {}))
+    assert (record["status"], record["fetch_id"], record["ref"]) == (200, None, None)
     assert not (tmp_path / "raw").exists()
 
 
@@ -123,10 +123,10 @@ def test_each_hop_of_a_redirect_is_a_fetch(origin, crawl, store):
     site = origin.site()
     site.serve("/new", document(FEED))
     url = site.serve("/old", redirect("/new"))
-    (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
+    (record,) = crawl((url, {"raw": {"feed_id": "f"}}))
     refs = list(store.refs())
     assert [(ref.url.rpartition("/")[2], ref.status) for ref in refs] == [("old", 301), ("new", 200)]
-    assert told["ref"] == told["fetch_id"] == refs[1].fetch_id != refs[0].fetch_id
+    assert record["ref"] == record["fetch_id"] == refs[1].fetch_id != refs[0].fetch_id
 
 
 def test_an_unchanged_body_is_written_once(store):
@@ -143,35 +143,35 @@ def test_an_unchanged_body_is_written_once(store):
 @pytest.mark.parametrize("chunked", [True, False])
 def test_the_received_part_of_a_broken_body_is_kept_and_marked(origin, crawl, store, chunked):
     url = origin.site().serve("/feed", document(b"x" * 5000, cut_bytes=2000, chunked=chunked))
-    (told,) = crawl((url, {"raw": {"feed_id": "f"}}), DOWNLOAD_FAIL_ON_DATALOSS=False)
-    assert told["flags"] == ["dataloss"]
-    ref = store.find(told["fetch_id"])
+    (record,) = crawl((url, {"raw": {"feed_id": "f"}}), DOWNLOAD_FAIL_ON_DATALOSS=False)
+    assert record["flags"] == ["dataloss"]
+    ref = store.find(record["fetch_id"])
     assert ref.truncated == "disconnect"
     assert store.read(ref) == b"x" * 2000
 
 
 def test_a_broken_body_fails_where_scrapy_is_configured_so(origin, crawl, tmp_path):
     url = origin.site().serve("/feed", document(b"x" * 5000, cut_bytes=2000))
-    assert [told["error"] for told in crawl((url, {"raw": {"feed_id": "f"}}))] == ["ResponseDataLossError"]
+    assert [record["error"] for record in crawl((url, {"raw": {"feed_id": "f"}}))] == ["ResponseDataLossError"]
     assert record_types(tmp_path) == []
 
 
 def test_a_body_that_ends_with_its_connection_is_whole(origin, crawl, store):
     url = origin.site().serve("/feed", Answer(raw=b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n<rss/>"))
-    (told,) = crawl((url, {"raw": {"feed_id": "f"}}))
-    assert store.find(told["fetch_id"]).truncated is None
+    (record,) = crawl((url, {"raw": {"feed_id": "f"}}))
+    assert store.find(record["fetch_id"]).truncated is None
 
 
 def test_no_response_is_parsed_if_the_disk_fails(origin, crawl, tmp_path):
     (tmp_path / "raw").write_text("no directory")
     url = origin.site().serve("/feed", document(FEED))
-    assert [told["error"] for told in crawl((url, {"raw": {"feed_id": "f"}}))] == ["DiskUnavailable"]
+    assert [record["error"] for record in crawl((url, {"raw": {"feed_id": "f"}}))] == ["DiskUnavailable"]
 
 
 def test_the_raw_archive_can_be_disabled(origin, crawl, tmp_path):
     url = origin.site().serve("/feed", document(FEED))
-    (told,) = crawl((url, {"raw": {"feed_id": "f"}}), FEEDCRAWL_RAW=False)
-    assert (told["status"], told["ref"]) == (200, None)
+    (record,) = crawl((url, {"raw": {"feed_id": "f"}}), FEEDCRAWL_RAW=False)
+    assert (record["status"], record["ref"]) == (200, None)
     assert not (tmp_path / "raw").exists()
 
 

@@ -48,7 +48,7 @@ class World:
         process._by_crawler[self] = self  # it has the stores that the gate uses
         self.now_is = START
         self.answer: int | bytes | Exception = RULES
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.frontier = Shard(client, FrontierPolicy(host_delay_sec=1.0))
         self.leases = Leases(self.frontier)
         self.config = SimpleNamespace(
@@ -66,7 +66,7 @@ class World:
         self.engine = self
 
     async def download_async(self, request: Request) -> Response:
-        self.asked.append(request)
+        self.requests.append(request)
         await asyncio.sleep(0)
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -83,13 +83,13 @@ class World:
         """What one worker, with a memory of its own, makes of a URL."""
         middleware = RobotsMiddleware(RobotsGate(self), self.leases)
 
-        def ask(url: str = URL, **meta: Any) -> type[Exception] | None:
+        def check(url: str = URL, **meta: Any) -> type[Exception] | None:
             try:
                 return asyncio.run(middleware.process_request(Request(url, meta=meta)))
             except (RobotsBlocked, RobotsUnavailable, CrawlDelayLearned) as error:
                 return type(error)
 
-        return ask
+        return check
 
 
 @pytest.fixture
@@ -103,19 +103,19 @@ def world(redis_client: redis.Redis) -> World:
 )
 def test_rules_are_those_of_our_name(world: World, path: str, refused: type[Exception] | None) -> None:
     assert world.worker()(f"https://a.test{path}") is refused
-    assert [request.url for request in world.asked] == ["https://a.test/robots.txt"]
+    assert [request.url for request in world.requests] == ["https://a.test/robots.txt"]
 
 
 def test_a_robots_txt_is_requested_once_a_day_for_the_fleet(world: World) -> None:
     first, second = world.worker(), world.worker()
-    for ask in (first, second, first):
-        assert ask() is None
+    for check in (first, second, first):
+        assert check() is None
     world.pass_(86_399)
     first()
-    assert len(world.asked) == 1
+    assert len(world.requests) == 1
     world.pass_(1)
     second()
-    assert len(world.asked) == 2
+    assert len(world.requests) == 2
 
 
 def test_a_robots_txt_is_requested_once_however_many_pages_wait(world: World) -> None:
@@ -125,14 +125,14 @@ def test_a_robots_txt_is_requested_once_however_many_pages_wait(world: World) ->
         await asyncio.gather(*(middleware.process_request(Request(f"https://a.test/{n}")) for n in range(20)))
 
     asyncio.run(main())
-    assert len(world.asked) == 1
+    assert len(world.requests) == 1
 
 
 def test_each_origin_has_its_own(world: World) -> None:
-    ask = world.worker()
+    check = world.worker()
     for url in ("https://a.test/", "http://a.test/", "https://a.test:8443/", "https://b.test/"):
-        ask(url)
-    assert [request.url for request in world.asked] == [
+        check(url)
+    assert [request.url for request in world.requests] == [
         "https://a.test/robots.txt",
         "http://a.test/robots.txt",
         "https://a.test:8443/robots.txt",
@@ -142,12 +142,12 @@ def test_each_origin_has_its_own(world: World) -> None:
 
 def test_a_request_with_dont_obey_robotstxt_is_not_checked(world: World) -> None:
     assert world.worker()("https://a.test/ours", dont_obey_robotstxt=True) is None
-    assert world.asked == []
+    assert world.requests == []
 
 
 def test_the_request_for_a_robots_txt_has_a_short_timeout_and_no_check(world: World) -> None:
     world.worker()()
-    meta = world.asked[0].meta
+    meta = world.requests[0].meta
     assert meta["dont_obey_robotstxt"]
     assert meta["download_timeout"] == 10.0
     assert meta["handle_httpstatus_all"]
@@ -167,17 +167,17 @@ def test_a_failing_robots_txt_makes_pages_wait_and_then_follows_the_setting(
     world: World, answer: int | Exception, choice: str
 ) -> None:
     world.config.robots_on_error, world.answer = choice, answer
-    ask = world.worker()
-    assert ask() is RobotsUnavailable
+    check = world.worker()
+    assert check() is RobotsUnavailable
     world.pass_(RETRY_SEC - 1)
-    assert ask() is RobotsUnavailable
-    assert len(world.asked) == 1
+    assert check() is RobotsUnavailable
+    assert len(world.requests) == 1
     world.pass_(3600 - RETRY_SEC + 1)
-    assert ask() is (None if choice == "allow" else RobotsBlocked)
-    assert len(world.asked) == 2
+    assert check() is (None if choice == "allow" else RobotsBlocked)
+    assert len(world.requests) == 2
     world.answer = RULES
     world.pass_(RETRY_SEC)
-    assert ask() is None
+    assert check() is None
     assert world.worker()("https://a.test/ours") is RobotsBlocked
 
 
@@ -192,18 +192,18 @@ def test_a_failing_robots_txt_is_logged_with_host_reason_and_time(
 ) -> None:
     caplog.set_level(logging.INFO)
     world.answer = 503
-    ask = world.worker()
+    check = world.worker()
     for page in ("/page", "/page", "/other"):
-        assert ask(f"https://a.test{page}") is RobotsUnavailable
+        assert check(f"https://a.test{page}") is RobotsUnavailable
     assert world.stats.get_value(WAITING) == 2
     details = {"host": "a.test", "reason": "http_503", "pages_wait_until": "2026-11-27T13:00:00.000Z", "then": "allow"}
     assert logged(caplog, "robots_failed") == [("WARNING", details)]
     world.pass_(RETRY_SEC)
-    ask()
+    check()
     assert logged(caplog, "robots_failed")[1:] == [("INFO", details)]  # the first in a row is the news
     world.pass_(3600)
     for page in ("/page", "/other"):
-        assert ask(f"https://a.test{page}") is None
+        assert check(f"https://a.test{page}") is None
     assert logged(caplog, "robots_allowed_on_error") == [("WARNING", {"host": "a.test", "http_status": 503})]
     assert world.stats.get_value("feedcrawl/robots_allowed_on_error") == 2
     assert world.stats.get_value(WAITING) == 0
@@ -220,25 +220,25 @@ def test_a_failed_robots_txt_is_requested_at_once_when_its_host_responds(world: 
     gate = RobotsGate(world)
     middleware = RobotsMiddleware(gate, world.leases)
 
-    def ask() -> None:
+    def check() -> None:
         asyncio.run(middleware.process_request(Request(URL)))
 
     gate.outdate(URL)  # nothing is known: nothing to forget
     world.answer = 503
     for _ in range(2):
         with pytest.raises(RobotsUnavailable):
-            ask()
+            check()
     gate.outdate(URL)
     with pytest.raises(RobotsUnavailable):
-        ask()
-    assert len(world.asked) == 2
+        check()
+    assert len(world.requests) == 2
     world.answer = RULES
     gate.outdate(URL)
-    ask()
-    ask()
+    check()
+    check()
     gate.outdate(URL)  # rules that were read are valid for their day
-    ask()
-    assert len(world.asked) == 3
+    check()
+    assert len(world.requests) == 3
 
 
 def test_a_grace_is_counted_across_workers(world: World) -> None:
@@ -250,10 +250,10 @@ def test_a_grace_is_counted_across_workers(world: World) -> None:
 
 def test_a_long_crawl_delay_is_learnt_before_the_page_is_requested(world: World) -> None:
     world.answer = b"User-agent: *\nCrawl-delay: 7\n"
-    ask = world.worker()
+    check = world.worker()
     lease = Lease(Task("t", "article", URL, "a.test"), History(), "1-x")
-    assert ask(lease=lease) is CrawlDelayLearned
-    assert ask(lease=lease) is None
+    assert check(lease=lease) is CrawlDelayLearned
+    assert check(lease=lease) is None
 
 
 @pytest.mark.parametrize(("crawl_delay", "delay"), [(7, 7000), (0.5, 1000), (900, 120_000)])
@@ -267,13 +267,13 @@ def test_bytes_that_are_no_text_survive(world: World) -> None:
     world.answer = b"# \xe9\x80\xff\nUser-agent: *\nDisallow: /caf%C3%A9\n"
     assert world.worker()("https://a.test/caf%C3%A9") is RobotsBlocked
     assert world.worker()("https://a.test/caf%C3%A9") is RobotsBlocked
-    assert len(world.asked) == 1
+    assert len(world.requests) == 1
 
 
 def test_refusals_are_counted(world: World) -> None:
-    ask = world.worker()
-    ask("https://a.test/ours")
-    ask("https://a.test/ours")
+    check = world.worker()
+    check("https://a.test/ours")
+    check("https://a.test/ours")
     assert world.stats.get_stats() == {"feedcrawl/robots_fetched": 1, "feedcrawl/robots_blocked": 2}
 
 
@@ -305,14 +305,14 @@ def test_a_check_without_a_turn_waits_for_a_turn(world: World) -> None:
     async def main() -> int:
         asking = asyncio.ensure_future(gate.fetch(URL))
         await asyncio.sleep(0.3)
-        before = len(world.asked)
+        before = len(world.requests)
         world.leases.release(lease, "ok")
         await asyncio.wait_for(asking, 3)
         return before
 
     began = time.monotonic()
     assert asyncio.run(main()) == 0
-    assert len(world.asked) == 1
+    assert len(world.requests) == 1
     assert time.monotonic() - began >= 1.29  # the delay runs from the end of the answer before
     assert world.frontier.host("a.test").busy == 0
 
@@ -348,15 +348,15 @@ def test_a_long_robots_txt_is_parsed_off_the_loop_and_stored(world: World, monke
     assert another("https://a.test/ours") is RobotsBlocked  # by what the fleet knows
     assert another("https://a.test/other") is None
     assert where == [False, False]
-    assert len(world.asked) == 1
+    assert len(world.requests) == 1
 
 
 def test_cached_rules_are_bounded_by_their_length(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(robots_gate, "REMEMBERED_CHARS", 2 * len(RULES))
     gate = RobotsGate(world)
-    ask = RobotsMiddleware(gate, world.leases)
+    middleware = RobotsMiddleware(gate, world.leases)
     for name in "abac":
-        asyncio.run(ask.process_request(Request(f"https://{name}.test/page")))
+        asyncio.run(middleware.process_request(Request(f"https://{name}.test/page")))
     assert [gate.known(f"https://{name}.test/ours") for name in "abc"] == [False] * 3  # as the store knows them
     assert gate._chars == 2 * len(RULES)
 

@@ -26,14 +26,14 @@ def proxy() -> Iterator[Proxy]:
 
 
 class Echo:
-    """A server that says from where a client comes, and then what the client said."""
+    """A server that answers with the client's address, and then with the line received."""
 
     def __init__(self) -> None:
         self.port = 0
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        said = await reader.readline()
-        writer.write(writer.get_extra_info("peername")[0].encode() + b" " + said)
+        line = await reader.readline()
+        writer.write(writer.get_extra_info("peername")[0].encode() + b" " + line)
         await writer.drain()
         writer.close()
 
@@ -63,7 +63,7 @@ def named(proxy: Proxy, scheme: str, credentials: str = "") -> Named:
 @pytest.mark.parametrize(("scheme", "kind"), [("http", "connect"), ("socks5", "socks5"), ("socks4", "socks4")])
 def test_a_tunnel_leads_to_the_address(proxy: Proxy, scheme: str, kind: str) -> None:
     assert through(named(proxy, scheme)) == f"{FROM} hello\n".encode()
-    ((how, target),) = proxy.asked
+    ((how, target),) = proxy.requests
     assert (how, target.rpartition(":")[0]) == (kind, "127.0.0.1")
 
 
@@ -71,7 +71,7 @@ def test_a_tunnel_leads_to_the_address(proxy: Proxy, scheme: str, kind: str) -> 
 def test_a_name_reaches_the_proxy_that_resolves(proxy: Proxy, scheme: str) -> None:
     proxy.names = lambda: {"inside.test": "127.0.0.1"}
     assert through(named(proxy, scheme), ("inside.test",)) == f"{FROM} hello\n".encode()
-    assert proxy.asked[0][1].startswith("inside.test:")
+    assert proxy.requests[0][1].startswith("inside.test:")
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
@@ -126,13 +126,13 @@ def test_a_proxy_that_closes_or_is_away(proxy: Proxy, scheme: str) -> None:
 
 def test_the_next_address_is_tried(proxy: Proxy) -> None:
     assert through(named(proxy, "socks5"), ("127.9.9.9", "127.0.0.1")) == f"{FROM} hello\n".encode()
-    assert [target.rpartition(":")[0] for _, target in proxy.asked] == ["127.9.9.9", "127.0.0.1"]
+    assert [target.rpartition(":")[0] for _, target in proxy.requests] == ["127.9.9.9", "127.0.0.1"]
 
 
 def test_a_socks_4_proxy_gets_no_ipv6_address(proxy: Proxy) -> None:
     with pytest.raises(TunnelFailed) as failed:
         through(named(proxy, "socks4"), ("::1",))
-    assert (failed.value.reason, proxy.asked) == ("unreachable", [])
+    assert (failed.value.reason, proxy.requests) == ("unreachable", [])
 
 
 async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -141,11 +141,11 @@ async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     writer.close()
 
 
-def against(server: Callable[..., Awaitable[None]], scheme: str, what: Callable[[Named], Awaitable[Any]]) -> None:
+def against(server: Callable[..., Awaitable[None]], scheme: str, visit: Callable[[Named], Awaitable[Any]]) -> None:
     async def play() -> None:
         async with await asyncio.start_server(server, "127.0.0.1", 0) as listening:
             try:
-                await what(read_proxy(f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}"))
+                await visit(read_proxy(f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}"))
             finally:
                 await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))  # the server sees the close
 

@@ -89,16 +89,16 @@ def test_a_result_arrives_unchanged(name: str) -> None:
 
 
 def test_the_table_has_each_function_that_children_run() -> None:
-    asked = set()
+    functions = set()
     for path in Path(feedcrawl.__file__).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
             name = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
             if name.endswith("parsers.run"):
-                asked.add(ast.unparse(call.args[0]).rpartition(".")[2])
+                functions.add(ast.unparse(call.args[0]).rpartition(".")[2])
             elif name == "self.read" and path.parent.name == "handlers":
-                asked.add(ast.unparse(call.args[1]).rpartition(".")[2])
+                functions.add(ast.unparse(call.args[1]).rpartition(".")[2])
     handed_on = {"function", "find"}  # arguments of the helpers that call the pool
-    assert asked - handed_on == {function.__name__ for function, _, _ in CALLS.values()} - {
+    assert functions - handed_on == {function.__name__ for function, _, _ in CALLS.values()} - {
         "find_feeds",
         "feed_like_links",
     }

@@ -14,7 +14,7 @@ import pytest
 from feedcrawl.parsing import Done, Failed, ParserPool, children
 from feedcrawl.parsing import pool as pools
 
-# The functions asked for are built-in, so that children can import them: eval() of an expression does what is told.
+# Children call the built-in eval(), which they can import; the expression is the work.
 PID = "__import__('os').getpid()"
 SLEEP = "__import__('time').sleep(60)"
 LOOP_IN_C = "sum(iter(int, 1))"  # never gives the interpreter's lock back
@@ -158,13 +158,12 @@ def test_a_death_harms_no_other_task():
     assert [outcome.value for outcome in outcomes[3:]] == list(range(40))
 
 
-@pytest.mark.parametrize("whom", ["getpid", "getppid"])  # the child, and the server that it was forked from
+@pytest.mark.parametrize("victim", ["getpid", "getppid"])  # the child, and the server that it was forked from
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_document_whose_child_is_killed_is_parsed_once_more(tmp_path, whom, number):
+def test_a_document_whose_child_is_killed_is_parsed_once_more(tmp_path, victim, number):
     mark = tmp_path / "killed"
-    kill = (
-        f"(open({str(mark)!r}, 'w'), [f() for o in [__import__('os')] for f in [lambda: o.kill(o.{whom}(), {number})]])"
-    )
+    killing = f"[f() for o in [__import__('os')] for f in [lambda: o.kill(o.{victim}(), {number})]]"
+    kill = f"(open({str(mark)!r}, 'w'), {killing})"
     assert outcome_of(f"__import__('os').path.exists({str(mark)!r}) or ({kill}, {SLEEP})", wall_sec=30).value is True
 
 
@@ -217,7 +216,9 @@ def test_children_are_replaced_after_their_share_of_tasks():
         return [(await pool.run(eval, PID)).value for _ in range(7)]
 
     assert [
-        len([pid for pid in pids if pid == one]) for pids in [driven(work, max_tasks=3)] for one in dict.fromkeys(pids)
+        len([pid for pid in pids if pid == child])
+        for pids in [driven(work, max_tasks=3)]
+        for child in dict.fromkeys(pids)
     ] == [3, 3, 1]
 
 
@@ -374,8 +375,8 @@ def test_children_have_the_preloaded_modules_and_no_main_module(tmp_path, how):
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-W", "error", *how]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
-    said, modules = done.stdout.splitlines()
-    assert said == "the main module"
+    loaded, modules = done.stdout.splitlines()
+    assert loaded == "the main module"
     assert "colorsys" in json.loads(modules)
     assert done.stderr == ""
 

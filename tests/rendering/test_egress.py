@@ -26,15 +26,15 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\
 
 
 class Web:
-    """A server that notes what it is asked, and dials that are not to be made."""
+    """A server that records its requests, and the dials that must not happen."""
 
     def __init__(self, answer: bytes = ANSWER) -> None:
         self.answer = answer
-        self.asked: list[bytes] = []
+        self.requests: list[bytes] = []
         self.port = 0
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.asked.append(await reader.readuntil(b"\r\n\r\n"))
+        self.requests.append(await reader.readuntil(b"\r\n\r\n"))
         writer.write(self.answer)
         await writer.drain()
         writer.close()
@@ -96,7 +96,7 @@ def test_a_request_passes_and_its_connection_ends() -> None:
         got = await response_of(port, request(f"GET http://page.test:{web.port}/x", token, "Accept: */*"))
         assert got == b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
         expected = f"GET /x HTTP/1.1\r\nHost: page.test:{web.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n"
-        assert web.asked == [expected.encode()]
+        assert web.requests == [expected.encode()]
 
     assert run(scene) == 0
 
@@ -108,7 +108,7 @@ def test_a_tunnel_passes_any_bytes() -> None:
         assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 200 Connection established\r\n\r\n"
         writer.write(b"any bytes\r\n\r\n")
         assert await reader.read() == ANSWER
-        assert web.asked == [b"any bytes\r\n\r\n"]
+        assert web.requests == [b"any bytes\r\n\r\n"]
         writer.close()
 
     assert run(scene) == 0
@@ -157,7 +157,7 @@ def test_a_refused_address_is_not_dialled(url: str, monkeypatch: pytest.MonkeyPa
             monkeypatch.setattr(egress.asyncio, "open_connection", real)
             assert status in {b"403", b"400"}
             writer.close()
-        assert web.asked == []
+        assert web.requests == []
 
     assert run(scene) >= 1
     assert dialled == []
@@ -173,7 +173,7 @@ def test_a_client_without_a_token_of_a_page_is_refused(token: str | None) -> Non
     async def scene(web: Web, _: Egress, port: int, __: str) -> None:
         for line in (f"GET http://page.test:{web.port}/", f"CONNECT page.test:{web.port}"):
             assert (await response_of(port, request(line, token))).startswith(b"HTTP/1.1 407 ")
-        assert web.asked == []
+        assert web.requests == []
 
     run(scene)
 
@@ -184,7 +184,7 @@ def test_a_page_that_has_ended_is_refused() -> None:
         assert (await response_of(port, request(f"GET http://page.test:{web.port}/", token))).startswith(
             b"HTTP/1.1 407 "
         )
-        assert web.asked == []
+        assert web.requests == []
 
     run(scene)
 
@@ -265,10 +265,10 @@ def test_a_page_takes_the_routes_of_its_source(way: str, monkeypatch: pytest.Mon
         assert came_from == ["127.0.0.21", "127.0.0.21"]
         place = f"127.1.0.1:{web.port}"
         if way == "http":
-            assert upstream.asked == [("connect", place)] * 2, "only addresses that were judged"
+            assert upstream.requests == [("connect", place)] * 2, "only addresses that were judged"
         elif way == "http resolves":
             by_name = f"page.test:{web.port}"
-            assert upstream.asked == [("http", f"http://{by_name}/x"), ("connect", by_name)]
+            assert upstream.requests == [("http", f"http://{by_name}/x"), ("connect", by_name)]
         elif way == "socks5":
-            assert upstream.asked == [("socks5", place)] * 2
-        assert all(b"Proxy-Authorization" not in head for head in web.asked)
+            assert upstream.requests == [("socks5", place)] * 2
+        assert all(b"Proxy-Authorization" not in head for head in web.requests)

@@ -86,7 +86,7 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
     new, entries = (Counter({each: n for each, n in found.items() if each[0] in uids}) for found in (new, entries))
     ended = {uid for uid, each in tasks.items() if each is not None and each[1].status == "fetched"}
     several = sum(each is not None and each[1].fetch_count > 1 for each in tasks.values())
-    kept = ended & good & listed & {uid for uid, _ in lines} & {uid for uid, _ in ready}
+    complete = ended & good & listed & {uid for uid, _ in lines} & {uid for uid, _ in ready}
     places: dict[str, Collection[str | tuple[str, str]]] = {
         "lines": set(lines),
         "good": good,
@@ -98,13 +98,13 @@ def account(world: World, urls: Iterable[str], category: str = "kept") -> Accoun
     more = [len(versions) - len(uids) for versions in places.values()]
     return Account(
         articles=len(uids),
-        lost=len(uids - kept) + sum(max(0, -each) for each in more),
+        lost=len(uids - complete) + sum(max(0, -each) for each in more),
         stored_twice=several + sum(max(0, each) for each in more),
         leases_left=leases,
         repeated_lines=len(lines) - len(set(lines)) + entries.total() - len(entries),
         repeated_events=sum(ids.total() - len(ids) for ids in (ready, new)),
         examples=(
-            *(f"lost: {tasks[uid]}" for uid in sorted(uids - kept)[:5]),
+            *(f"lost: {tasks[uid]}" for uid in sorted(uids - complete)[:5]),
             *(f"ended twice: {each}" for each in tasks.values() if each is not None and each[1].fetch_count > 1),
             *(f"{name}: {each}" for name, versions in places.items() for each in _extra(versions, uids)),
         ),
@@ -202,7 +202,7 @@ class Campaign:
         self.faults["worker killed"] += 1
 
     def drained(self) -> None:
-        """A worker is asked to end in the middle of its work, and does."""
+        """A worker is terminated in the middle of its work, and ends in order."""
         worker = self.start(self.site("drained"))
         self._until_requests(self.chance.randint(4, 12))
         worker.send_signal(signal.SIGTERM)
@@ -257,7 +257,7 @@ class Campaign:
         self.world.until(lambda: len(self.world.origin.ledger.requests) >= wanted)
 
     def rest(self) -> None:
-        """All that is left is done, each feed is asked once more, and nothing is new."""
+        """All that is left is done, each feed is requested once more, and nothing is new."""
         self.world.until(lambda: all(map(is_gone, self.world.started)))
         self.world.leases_expire()
         listed = self.world.folder / "unheard.txt"
@@ -282,8 +282,8 @@ class Campaign:
 
     def _unheard(self) -> list[str]:
         """Feeds whose workers died before they had subscribed them: a command that did not end is given again."""
-        asked = {request.host for request in self.world.origin.ledger.requests if request.path == "/feed"}
-        feeds = [feed for feed in self.feeds if urlsplit(feed).hostname not in asked]
+        requested = {request.host for request in self.world.origin.ledger.requests if request.path == "/feed"}
+        feeds = [feed for feed in self.feeds if urlsplit(feed).hostname not in requested]
         if feeds:
             with connect(url=self.world.url, data_dir=self.world.data) as connection:
                 known = {feed.subscription.url for feed in Registry(connection.client).all()}

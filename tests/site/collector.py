@@ -54,9 +54,9 @@ class Collector:
 
     def take(self, path: str, body: bytes) -> None:
         self.paths.append(path)
-        for one in ExportTraceServiceRequest.FromString(body).resource_spans:
-            resource = _values(one.resource.attributes)
-            self.spans += [_span(span, resource) for scope in one.scope_spans for span in scope.spans]
+        for resource_spans in ExportTraceServiceRequest.FromString(body).resource_spans:
+            resource = _values(resource_spans.resource.attributes)
+            self.spans += [_span(span, resource) for scope in resource_spans.scope_spans for span in scope.spans]
 
     def named(self, name: str) -> list[Span]:
         return [span for span in self.spans if span.name == name]

@@ -113,17 +113,17 @@ class Fault:
         """The child alone; the worker lives, and gives what the child had to another one."""
         whole = ParserPool._ask
 
-        async def ask(pool: ParserPool, task: bytes, wall_sec: float) -> Any:
+        async def ask_and_strike(pool: ParserPool, task: bytes, wall_sec: float) -> Any:
             function, _, named = ForkingPickler.loads(task)
             if not self.struck and self.is_parse(function, named.get("url", "")):
                 self.struck = True
                 return await whole(pool, pickled((signal.raise_signal, (self.number,), {})), wall_sec)
             return await whole(pool, task, wall_sec)
 
-        ParserPool._ask = ask  # type: ignore[assignment, method-assign]
+        ParserPool._ask = ask_and_strike  # type: ignore[assignment, method-assign]
 
     def parsed(self) -> None:
-        """Before what is new is told from what is known, and an article is claimed."""
+        """Before new entries are told from known ones, and an article is claimed."""
         before(DedupePipeline, "process_item", lambda _, item: self.strike(here=self.is_item(item)))
 
     def deduped(self) -> None:
@@ -172,7 +172,7 @@ class Fault:
         PublishPipeline._send = send  # type: ignore[assignment, method-assign]
 
     def published(self) -> None:
-        """All is told; validators, schedule and the end are not committed."""
+        """All is announced; validators, schedule and the end are not committed."""
         before(CommitPipeline, "process_item", lambda _, item: self.strike(here=self.is_item(item)))
 
     def committed(self) -> None:
@@ -269,15 +269,15 @@ def after(owner: Any, name: str, call: Callable[..., None]) -> None:
     setattr(owner, name, wrapped)
 
 
-ASKED = ("connected", "mid_header", "mid_body", "half_record")
-WIRE = ("claimed", *ASKED, "read", "parent_parsing", "child_parsing")
+REQUESTED = ("connected", "mid_header", "mid_body", "half_record")
+WIRE = ("claimed", *REQUESTED, "read", "parent_parsing", "child_parsing")
 LAST = ("half_published", "published", "committed", "told")
 STEPS = {
     "poll": (*WIRE, "parsed", "half_line", "on_disk", "half_queued", "queued", *LAST),
     "article": (*WIRE, "parsed", "deduped", "half_line", "on_disk", "queued", *LAST),
 }
 """Steps at which something is there that was not before, by kind of task."""
-DELIVERY = tuple(step for step in STEPS["poll"] if step not in ASKED)
+DELIVERY = tuple(step for step in STEPS["poll"] if step not in REQUESTED)
 """Those of the task of a feed that reads what its hub has pushed."""
 RENEWAL = ("claimed", "connected", "mid_header", "told")
 """Those of a task of kind `websub`."""

@@ -41,9 +41,9 @@ FAILED = frozenset({5, 6})
 
 def seeded(wired: Wiring, *, feeds: int = 12, articles: int = 8) -> list[str]:
     """Fills a store; answers the uids of the articles."""
-    said = [_feed(wired, number) for number in range(feeds)]
+    subscriptions = [_feed(wired, number) for number in range(feeds)]
     with wired.client.pipeline(transaction=False) as pipe:
-        for feed in said:
+        for feed in subscriptions:
             key = url_key(feed.subscription.url)
             pipe.hset(wired.registry._by_url(key), key, feed.id)
             pipe.sadd(f"{wired.registry._prefix(feed.id)}feeds", feed.id)
@@ -52,11 +52,11 @@ def seeded(wired: Wiring, *, feeds: int = 12, articles: int = 8) -> list[str]:
             for command in commands + wired.registry.failing_changed(feed.id, PollRecord(), feed.polls):
                 pipe.execute_command(*command)
         pipe.execute()
-    wired.frontier.enqueue_each((poll_task(feed.subscription), 600.0, "") for feed in said)
-    _count(wired, said)
+    wired.frontier.enqueue_each((poll_task(feed.subscription), 600.0, "") for feed in subscriptions)
+    _count(wired, subscriptions)
     _dead_letters(wired)
     _open_a_circuit(wired)
-    return [_article(wired, said[number % feeds], number) for number in range(articles)]
+    return [_article(wired, subscriptions[number % feeds], number) for number in range(articles)]
 
 
 def faulty_sites(wired: Wiring) -> None:
@@ -91,7 +91,7 @@ def migrated(wired: Wiring, feed_id: str) -> None:
 def _feed(wired: Wiring, number: int) -> Feed:
     url, now = f"https://site{number}.example/feed", wired.now()
     title = HOSTILE[number] if number < len(HOSTILE) else f"Fleet {number}"
-    said = Subscription(wired.registry.new_id(url), url, ("<b>news</b>",), title, rfc3339(now))
+    subscription = Subscription(wired.registry.new_id(url), url, ("<b>news</b>",), title, rfc3339(now))
     interval = 900.0 * (1 + number % 40)
     polls = PollRecord(
         title=title,
@@ -108,7 +108,7 @@ def _feed(wired: Wiring, number: int) -> Feed:
         last_result="http_503" if number in FAILED else "fetched",
         cadence=to_json(PollState(interval, 4000.0 * (1 + number), errors=7 - number if number in FAILED else 0)),
     )
-    return Feed(said, polls)
+    return Feed(subscription, polls)
 
 
 def _line(wired: Wiring, feed: Feed) -> dict[str, Any]:

@@ -4,8 +4,8 @@ A virtual scheduling rule (GCRA) over integer milliseconds. One number is stored
 (TAT): the earliest moment of the next request. Only integers, no rounding, no clock.
 
     reserve     allowed_at = max(tat, now);  new tat = allowed_at + delay
-    both        allowed_at = max(host's tat, domain's tat, now);  each new tat = allowed_at + its delay
-    hold        new tat = max(tat, now + pause)
+    with domain allowed_at = max(host's tat, domain's tat, now);  each new tat = allowed_at + its delay
+    paused      new tat = max(tat, now + pause)
     effective   min(delay << doublings, max(delay, 120 000))
     429         doublings = min(doublings + 1, 7);  good = 0;  refusals = refusals + 1
     good answer refusals = 0;  if doublings > 0: good = good + 1, and at 10: doublings = doublings - 1, good = 0
@@ -44,13 +44,13 @@ def reserve(tat: int, now: int, delay: int) -> tuple[int, int]:
     return allowed_at, allowed_at + delay
 
 
-def reserve_both(tats: tuple[int, int], now: int, delays: tuple[int, int]) -> tuple[int, tuple[int, int]]:
+def reserve_with_domain(tats: tuple[int, int], now: int, delays: tuple[int, int]) -> tuple[int, tuple[int, int]]:
     """As `reserve`, of a host and its registered domain: a turn is one of both."""
     allowed_at = max(*tats, now)
     return allowed_at, (allowed_at + delays[0], allowed_at + delays[1])
 
 
-def hold(tat: int, now: int, pause: int) -> int:
+def paused(tat: int, now: int, pause: int) -> int:
     """The TAT of a host that must be left alone for `pause` milliseconds; a later one stands."""
     return max(tat, now + pause)
 

@@ -18,7 +18,7 @@ def signature(secret: str, body: bytes, method: str = "sha256") -> str:
 
 @dataclass
 class Hub:
-    """Accepts whoever asks, verifies, and pushes when told to. `forms` are what it was asked for."""
+    """Accepts and verifies each request, and delivers on a test's call. `forms` are the requests."""
 
     site: Site
     verifies: bool = True
@@ -37,11 +37,11 @@ class Hub:
         return Answer(status=202)
 
     def _verify(self, form: dict[str, str]) -> None:
-        said = {"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": "c" * 32}
+        intent = {"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": "c" * 32}
         if "hub.lease_seconds" in form:
-            said["hub.lease_seconds"] = form["hub.lease_seconds"]
-        answer = httpx.get(form["hub.callback"], params=said, timeout=60)
-        if answer.status_code == 200 and answer.text == said["hub.challenge"]:
+            intent["hub.lease_seconds"] = form["hub.lease_seconds"]
+        answer = httpx.get(form["hub.callback"], params=intent, timeout=60)
+        if answer.status_code == 200 and answer.text == intent["hub.challenge"]:
             (self.verified if form["hub.mode"] == "subscribe" else self.left).append(form)
 
     def push(self, body: bytes, content_type: str = "application/rss+xml", topic: str | None = None) -> int:
@@ -84,7 +84,7 @@ class CloudServer:
     def callback(form: dict[str, str]) -> str:
         return f"{form['protocol'].removesuffix('-post')}://{form['domain']}:{form['port']}{form['path']}"
 
-    def notify(self, **said: str) -> int:
+    def notify(self, **fields: str) -> int:
         """Tells the newest subscriber that its feed has changed; its status."""
         form = self.verified[-1]
-        return httpx.post(self.callback(form), data={"url": form["url1"], **said}, timeout=60).status_code
+        return httpx.post(self.callback(form), data={"url": form["url1"], **fields}, timeout=60).status_code

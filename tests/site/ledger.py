@@ -47,7 +47,7 @@ class Ledger:
     requests: list[Request] = field(default_factory=list)
 
     def of(self, host: str | None = None, path: str | None = None, *, robots: bool = False) -> list[Request]:
-        """The requests for a host or a path or both; those for robots.txt only when asked for."""
+        """The requests for a host or a path or both; those for robots.txt only on request."""
         return [
             request
             for request in list(self.requests)
@@ -69,5 +69,5 @@ class Ledger:
 
     def conditional_share(self, host: str | None = None, path: str | None = None) -> float:
         """The share of requests that carried a validator; 0.0 where there were none."""
-        asked = self.of(host, path)
-        return sum(request.conditional for request in asked) / len(asked) if asked else 0.0
+        requests = self.of(host, path)
+        return sum(request.conditional for request in requests) / len(requests) if requests else 0.0

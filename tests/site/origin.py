@@ -211,12 +211,12 @@ class OriginServer:
 
     def fresh(self) -> Origin:
         """A new origin; connections and addresses of the last one are closed."""
-        self.run(self._clear(keep="127.0.0.1"))
+        self.run(self._clear(except_for="127.0.0.1"))
         self.origin = Origin(self)
         return self.origin
 
-    async def _clear(self, keep: str | None = None) -> None:
-        for address in [address for address in self.listeners if address != keep]:
+    async def _clear(self, except_for: str | None = None) -> None:
+        for address in [address for address in self.listeners if address != except_for]:
             self.listeners.pop(address).close()
         for task in self.connections:
             task.cancel()
@@ -304,17 +304,17 @@ async def send(answer: Answer, request: Request, writer: asyncio.StreamWriter) -
 def matches(answer: Answer, request: Request) -> bool:
     """Whether a GET's validators are the answer's own; If-None-Match outranks If-Modified-Since (RFC 9110 13.2.2)."""
     own = {name.lower(): value for name, value in answer.headers}
-    asked_tag, asked_date = request.header("If-None-Match"), request.header("If-Modified-Since")
+    requested_tag, requested_date = request.header("If-None-Match"), request.header("If-Modified-Since")
     if answer.status != 200 or request.method not in {"GET", "HEAD"}:
         return False
-    if asked_tag is not None:
-        tags = {tag.strip().removeprefix("W/") for tag in asked_tag.split(",")}
+    if requested_tag is not None:
+        tags = {tag.strip().removeprefix("W/") for tag in requested_tag.split(",")}
         return "etag" in own and own["etag"].removeprefix("W/") in tags
-    if asked_date is None or "last-modified" not in own:
+    if requested_date is None or "last-modified" not in own:
         return False
     with contextlib.suppress(ValueError):
-        return parsedate_to_datetime(own["last-modified"]) <= parsedate_to_datetime(asked_date)
-    return own["last-modified"] == asked_date
+        return parsedate_to_datetime(own["last-modified"]) <= parsedate_to_datetime(requested_date)
+    return own["last-modified"] == requested_date
 
 
 def encoded(answer: Answer) -> bytes:

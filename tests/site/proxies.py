@@ -2,7 +2,7 @@
 
 with Proxy("127.0.0.21", names=lambda: {"a.test": "127.1.0.1"}, credentials="crawler:secret") as proxy:
     … proxy: http://127.0.0.1:<proxy.port> or socks5://… …
-    assert proxy.asked == [("socks5", "127.1.0.1:80")]
+    assert proxy.requests == [("socks5", "127.1.0.1:80")]
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Proxy(LoopThread):
-    """Hands on from `address`. `asked` has the protocol (`http`, `connect`, `socks4`, `socks5`) and the target of each
-    request as the client wrote it. A `broken` proxy closes whatever connects; `refusing` is its status of HTTP or its
-    SOCKS reply to everything.
+    """Forwards from `address`. `requests` has the protocol (`http`, `connect`, `socks4`, `socks5`) and the target of
+    each request as the client wrote it. A `broken` proxy closes each connection; `refusing` is its HTTP status or its
+    SOCKS reply to every request.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Proxy(LoopThread):
         self.names = names
         self.credentials = credentials
         self.wanted_port = port
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
         self.broken = False
         self.refusing: int | None = None
 
@@ -65,7 +65,7 @@ class Proxy(LoopThread):
             line, *rest = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
             method, target, _ = line.decode().split(" ")
             headers = {name.lower(): value for name, value in (each.decode().split(": ", 1) for each in rest)}
-            self.asked.append(("connect" if method == "CONNECT" else "http", target))
+            self.requests.append(("connect" if method == "CONNECT" else "http", target))
             token = f"Basic {base64.b64encode(self.credentials.encode()).decode()}"
             status = 407 if self.credentials and headers.get("proxy-authorization") != token else self.refusing
             if status:
@@ -88,8 +88,8 @@ class Proxy(LoopThread):
         parts = urlsplit(target)
         origin = await self._dial(parts.hostname or "", parts.port or 80)
         path = target.removeprefix(f"http://{parts.netloc}") or "/"
-        kept = [each for each in headers if not each.lower().startswith((b"proxy-", b"connection:"))]
-        head = [f"{method} {path} {version}".encode(), *kept, b"Connection: close", b"", b""]
+        forwarded = [each for each in headers if not each.lower().startswith((b"proxy-", b"connection:"))]
+        head = [f"{method} {path} {version}".encode(), *forwarded, b"Connection: close", b"", b""]
         origin[1].write(b"\r\n".join(head))
         client[1].write(await origin[0].read())
         await client[1].drain()
@@ -126,7 +126,7 @@ class Proxy(LoopThread):
         await self._serve_socks("socks4", client, host, port)
 
     async def _serve_socks(self, kind: str, client: Streams, host: str, port: int) -> None:
-        self.asked.append((kind, f"{host}:{port}"))
+        self.requests.append((kind, f"{host}:{port}"))
         reply = self.refusing
         origin: Streams | None = None
         if reply is None:

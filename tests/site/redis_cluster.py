@@ -38,7 +38,7 @@ class Node:
     def start(self) -> None:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log, env=environment())
-        wait(lambda: self.ask("PING"), f"port {self.port}")
+        wait(lambda: self.command("PING"), f"port {self.port}")
 
     def kill(self) -> None:
         assert self._process is not None
@@ -49,12 +49,12 @@ class Node:
         if self._process is not None:
             stop(self._process)
 
-    def ask(self, *command: str | int) -> object:
+    def command(self, *command: str | int) -> object:
         with redis.Redis(port=self.port, decode_responses=True, protocol=2) as client:
             return client.execute_command(*command)
 
     def is_whole(self) -> bool:
-        return "'cluster_state': 'ok'" in str(self.ask("CLUSTER INFO"))
+        return "'cluster_state': 'ok'" in str(self.command("CLUSTER INFO"))
 
 
 class Cluster:
@@ -75,11 +75,11 @@ class Cluster:
         for number, node in enumerate(self.nodes):
             node.start()
             last = SLOTS if node is self.nodes[-1] else (number + 1) * share
-            node.ask("CLUSTER ADDSLOTSRANGE", number * share, last - 1)
-            node.ask("CLUSTER SET-CONFIG-EPOCH", number + 1)
+            node.command("CLUSTER ADDSLOTSRANGE", number * share, last - 1)
+            node.command("CLUSTER SET-CONFIG-EPOCH", number + 1)
         first, *others = self.nodes
         for node in others:
-            first.ask("CLUSTER MEET", "127.0.0.1", node.port, node.bus)
+            first.command("CLUSTER MEET", "127.0.0.1", node.port, node.bus)
         self.wait_whole()
 
     def wait_whole(self) -> None:
@@ -88,22 +88,22 @@ class Cluster:
 
     def flush(self) -> None:
         for node in self.nodes:
-            node.ask("FLUSHALL")
+            node.command("FLUSHALL")
 
     def node_of(self, key: str) -> Node:
         """The node that holds a key."""
-        slot = int(str(self.nodes[0].ask("CLUSTER KEYSLOT", key)))
+        slot = int(str(self.nodes[0].command("CLUSTER KEYSLOT", key)))
         return self.nodes[min(slot // (SLOTS // len(self.nodes)), len(self.nodes) - 1)]
 
 
-def wait(holds: object, what: str) -> None:
+def wait(condition: object, description: str) -> None:
     until = time.monotonic() + START_SEC
     while time.monotonic() < until:
         with contextlib.suppress(redis.RedisError):
-            if holds():  # type: ignore[operator]
+            if condition():  # type: ignore[operator]
                 return
         time.sleep(0.05)
-    raise RuntimeError(f"not within {START_SEC:g} s: {what}")
+    raise RuntimeError(f"not within {START_SEC:g} s: {description}")
 
 
 @contextlib.contextmanager

@@ -77,11 +77,11 @@ class SearchServer:
         return 404, error("index_not_found_exception", f"no such index [{path}]")
 
     def _operation(self, name: str, operation: str, query: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
-        asked = json.loads(body or b"{}")
+        parsed = json.loads(body or b"{}")
         operations = {
-            "_search": lambda index: self._search(index, asked),
+            "_search": lambda index: self._search(index, parsed),
             "_count": lambda index: {"count": len(index)},
-            "_delete_by_query": lambda index: self._delete(index, asked["query"], int(query["max_docs"][0])),
+            "_delete_by_query": lambda index: self._delete(index, parsed["query"], int(query["max_docs"][0])),
             "_refresh": lambda _: {"_shards": {}},
         }
         if operation not in operations:
@@ -103,14 +103,14 @@ class SearchServer:
 
     def _switch(self, actions: list[dict[str, Any]]) -> tuple[int, Any]:
         aliases = dict(self.aliases)
-        for ((kind, said),) in (each.items() for each in actions):
-            if said["index"] not in self.indexes:
-                return 404, error("index_not_found_exception", said["index"])
+        for ((kind, target),) in (each.items() for each in actions):
+            if target["index"] not in self.indexes:
+                return 404, error("index_not_found_exception", target["index"])
             if kind == "remove":
-                if aliases.pop(said["alias"], None) != said["index"]:
-                    return 404, error("aliases_not_found_exception", said["alias"])
+                if aliases.pop(target["alias"], None) != target["index"]:
+                    return 404, error("aliases_not_found_exception", target["alias"])
             else:
-                aliases[said["alias"]] = said["index"]
+                aliases[target["alias"]] = target["index"]
         self.aliases = aliases
         return 200, {"acknowledged": True}
 
@@ -125,22 +125,22 @@ class SearchServer:
         lines = iter(body.decode().splitlines())
         items = []
         for line in lines:
-            ((action, said),) = json.loads(line).items()
+            ((action, target),) = json.loads(line).items()
             document = json.loads(next(lines)) if action == "index" else None
-            items.append({action: {"_id": said["_id"], **self._write(said, document, needs_alias)}})
+            items.append({action: {"_id": target["_id"], **self._write(target, document, needs_alias)}})
         return 200, {"took": 1, "errors": any(next(iter(i.values()))["status"] >= 300 for i in items), "items": items}
 
-    def _write(self, said: dict[str, Any], document: dict[str, Any] | None, needs_alias: bool) -> dict[str, Any]:
-        if needs_alias and said["_index"] not in self.aliases:
-            return {"status": 404, **error("index_not_found_exception", f"[{said['_index']}] is not an alias")}
-        index = self.indexes[self.aliases.get(said["_index"], said["_index"])]
+    def _write(self, target: dict[str, Any], document: dict[str, Any] | None, needs_alias: bool) -> dict[str, Any]:
+        if needs_alias and target["_index"] not in self.aliases:
+            return {"status": 404, **error("index_not_found_exception", f"[{target['_index']}] is not an alias")}
+        index = self.indexes[self.aliases.get(target["_index"], target["_index"])]
         if self.block is not None:
-            return {"status": self.block[0], **error(self.block[1], f"index [{said['_index']}] blocked")}
-        if said["_id"] in self.busy:
-            self.busy.discard(said["_id"])
+            return {"status": self.block[0], **error(self.block[1], f"index [{target['_index']}] blocked")}
+        if target["_id"] in self.busy:
+            self.busy.discard(target["_id"])
             return {"status": 429, **error("es_rejected_execution_exception", "rejected execution")}
         if document is None:
-            return {"status": 200 if index.pop(said["_id"], None) else 404, "result": "not_found"}
+            return {"status": 200 if index.pop(target["_id"], None) else 404, "result": "not_found"}
         properties = next(iter(self.templates.values()))["template"]["mappings"]["properties"]
         for name, value in document.items():
             if properties.get(name, {}).get("type") == "date" and not date(value):
@@ -149,8 +149,8 @@ class SearchServer:
             if self._has_an_immense_word(name, value):
                 detail = f"Document contains at least one immense term in field [{name}]"
                 return {"status": 400, **error("illegal_argument_exception", detail)}
-        is_new = said["_id"] not in index
-        index[said["_id"]] = document
+        is_new = target["_id"] not in index
+        index[target["_id"]] = document
         return {"status": 201 if is_new else 200, "result": "created" if is_new else "updated"}
 
     def _has_an_immense_word(self, name: str, value: Any) -> bool:
@@ -163,14 +163,14 @@ class SearchServer:
     # --- searching ---
 
     def _search(self, index: dict[str, dict[str, Any]], body: dict[str, Any]) -> dict[str, Any]:
-        asked = body["query"]["bool"]
-        clauses = {id(each): expanded(each, index) for each in (*asked["must"], *asked["must_not"])}
+        condition = body["query"]["bool"]
+        clauses = {id(each): expanded(each, index) for each in (*condition["must"], *condition["must_not"])}
         found = [
             (score, document)
             for document in index.values()
-            if (score := min(matches(clauses[id(each)], document) for each in asked["must"])) > 0
-            and not any(matches(clauses[id(each)], document) for each in asked["must_not"])
-            and all(fits(each, document) for each in asked["filter"])
+            if (score := min(matches(clauses[id(each)], document) for each in condition["must"])) > 0
+            and not any(matches(clauses[id(each)], document) for each in condition["must_not"])
+            and all(fits(each, document) for each in condition["filter"])
         ]
         found.sort(key=lambda each: (-each[0], -each[1]["fetched_ts"]))
         excluded = next(iter(self.templates.values()))["template"]["mappings"]["_source"]["excludes"]
@@ -187,15 +187,15 @@ Clause = list[tuple[str, float, list[str], set[str]]]
 
 def expanded(clause: dict[str, Any], index: dict[str, dict[str, Any]]) -> Clause:
     """A clause with the words of each field that its last word stands for."""
-    asked = clause["multi_match"]
-    *first, last = tokens(asked["query"])
-    assert asked["type"] != "bool_prefix" or not first, "the first words of bool_prefix may stand anywhere"
+    match = clause["multi_match"]
+    *first, last = tokens(match["query"])
+    assert match["type"] != "bool_prefix" or not first, "the first words of bool_prefix may stand anywhere"
     found: Clause = []
-    for field in asked["fields"]:
+    for field in match["fields"]:
         name, _, weight = field.partition("^")
         words = sorted({word for each in index.values() for word in tokens(each[name]) if word.startswith(last)})
-        limits = {"phrase_prefix": asked.get("max_expansions", 50), "bool_prefix": None}
-        ends = {last} if asked["type"] == "phrase" else set(words[: limits[asked["type"]]])
+        limits = {"phrase_prefix": match.get("max_expansions", 50), "bool_prefix": None}
+        ends = {last} if match["type"] == "phrase" else set(words[: limits[match["type"]]])
         found.append((name, float(weight or 1), first, ends))
     return found
 
@@ -224,8 +224,8 @@ def fits(clause: dict[str, Any], document: dict[str, Any]) -> bool:
 
 def tokens(text: str) -> list[str]:
     """The tokens of the template's analyzer: runs of letters, marks and numbers, in lower case."""
-    kept = "".join(each if unicodedata.category(each)[0] in "LMN" else " " for each in text)
-    return kept.lower().split()
+    letters = "".join(each if unicodedata.category(each)[0] in "LMN" else " " for each in text)
+    return letters.lower().split()
 
 
 def date(value: Any) -> bool:

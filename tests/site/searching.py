@@ -16,10 +16,10 @@ def found(wired: Wiring, text: str, filters: Filters = EVERY) -> list[str]:
     return [hit.document["canonical_url"] for hit in wired.search.find(text, filters, limit=100).hits]
 
 
-def article(reader: Reader, url: str, words: str, category: str | None = None, **said: str) -> None:
+def article(reader: Reader, url: str, words: str, category: str | None = None, **fields: str) -> None:
     """Stores an article; texts with other words are other stories."""
     is_known = reader.wired.frontier.find(url_uid(url)) is not None
     lease = reader.lease(url, again="changed" if is_known else "", category=category)
     text = "\n".join([words, *paragraphs(words, count=3)])
-    item = reader.passed(reader.page(lease, text, title=words, **said))
+    item = reader.passed(reader.page(lease, text, title=words, **fields))
     reader.wired.leases.done(item.lease, status="fetched")

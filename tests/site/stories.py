@@ -61,8 +61,8 @@ class Reader:
         found = {lease.id: lease for lease in self.wired.leases.take(99, ["page"]).leases}
         return found[task.id]
 
-    def page(self, lease: Lease, text: str, **said: Any) -> Article:
-        """The item of a page that was read: what is not said is plain."""
+    def page(self, lease: Lease, text: str, **fields: Any) -> Article:
+        """The item of a page that was read; fields that are not given have plain values."""
         url = requested_url(lease.task)
         values = {
             "title": "A title",
@@ -80,8 +80,8 @@ class Reader:
             "raw_len": len(text),
             "text_len": len(text),
         }
-        final_url = said.pop("final_url", lease.task.url)
-        extraction = Extraction(**(values | said))
+        final_url = fields.pop("final_url", lease.task.url)
+        extraction = Extraction(**(values | fields))
         return Article(lease, url, self.now, "success", final_url=final_url, http_status=200, extraction=extraction)
 
     def passed(self, item: Article, *, steps: int = 5) -> Article:
@@ -92,9 +92,9 @@ class Reader:
             item = asyncio.run(done) if asyncio.iscoroutine(done) else done
         return item
 
-    def read(self, url: str, text: str, *, category: str | None = None, again: str = "", **said: Any) -> Article:
+    def read(self, url: str, text: str, *, category: str | None = None, again: str = "", **fields: Any) -> Article:
         """A page from its task to its end."""
-        item = self.passed(self.page(self.lease(url, category=category, again=again), text, **said))
+        item = self.passed(self.page(self.lease(url, category=category, again=again), text, **fields))
         self.wired.leases.done(item.lease, status="fetched")
         return item
 

@@ -17,7 +17,7 @@ from loopback import Guard, NotLoopback, is_loopback
 from origin import Answer, Origin, Site, busy, document, dropped, failure, hanging, html, redirect
 
 
-def ask(site: Site, target: str = "/", method: str = "GET", **headers: str) -> http.client.HTTPResponse:
+def fetch(site: Site, target: str = "/", method: str = "GET", **headers: str) -> http.client.HTTPResponse:
     connection = http.client.HTTPConnection(site.address, site.port, timeout=60)
     named = {"Host": f"{site.name}:{site.port}"} | {name.replace("_", "-"): value for name, value in headers.items()}
     try:
@@ -42,7 +42,7 @@ def get(target: str, host: str = "a.test") -> bytes:
 def test_responses_come_in_their_order_and_the_last_is_repeated(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/feed", document("one"), busy(retry_after="7"), failure(410))
-    statuses = [ask(site, "/feed") for _ in range(4)]
+    statuses = [fetch(site, "/feed") for _ in range(4)]
     assert [response.status for response in statuses] == [200, 429, 410, 410]
     assert statuses[1].headers["Retry-After"] == "7"
 
@@ -63,7 +63,7 @@ def test_responses_come_in_their_order_and_the_last_is_repeated(origin: Origin) 
 def test_validators(origin: Origin, headers: dict[str, str], status: int) -> None:
     site = origin.site("a.test")
     site.serve("/feed", document("x", etag='"1"', modified="Mon, 02 Mar 2026 08:00:00 GMT"))
-    response = ask(site, "/feed", **headers)
+    response = fetch(site, "/feed", **headers)
     assert (response.status, response.headers["ETag"]) == (status, '"1"')
     assert origin.ledger.conditional_share("a.test") == bool(headers)
 
@@ -83,7 +83,7 @@ def test_content_codings(origin: Origin, codings: str, decode, chunked: bool) ->
     site = origin.site("a.test")
     text = prose("text", 500)
     site.serve("/", html(text, codings=codings, chunked=chunked, piece_bytes=100))
-    response = ask(site)
+    response = fetch(site)
     assert (response.headers["Content-Encoding"], decode(response.body).decode()) == (codings, text)
 
 
@@ -103,7 +103,7 @@ def test_hostile_responses_reach_the_wire_as_scripted(origin: Origin) -> None:
 def test_slow_responses_are_open_at_once(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/slow", document("x", wait_sec=0.2))
-    threads = [threading.Thread(target=ask, args=(site, "/slow")) for _ in range(3)]
+    threads = [threading.Thread(target=fetch, args=(site, "/slow")) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -137,7 +137,7 @@ def test_the_ledger_keeps_requests_as_they_came(origin: Origin) -> None:
 def test_gaps_leave_robots_txt_out(origin: Origin) -> None:
     site = origin.site("a.test")
     for target in ("/one", "/robots.txt", "/two"):
-        ask(site, target)
+        fetch(site, target)
         time.sleep(0.05)
     assert [request.status for request in origin.ledger.of("a.test", "/robots.txt")] == [404]
     assert len(origin.ledger.gaps("a.test")) == 1
@@ -168,7 +168,7 @@ def test_sites_have_names_and_addresses(origin: Origin, hosts_file: Path) -> Non
     assert bare.url("/x") == f"http://127.1.0.4:{origin.server.port}/x"
     for site in (first, second, www, bare):
         site.serve("/", html(site.name))
-        assert ask(site).body.decode() == site.name
+        assert fetch(site).body.decode() == site.name
     assert origin.site("a.test") is first
     assert origin.ledger.hosts() == {"a.test", "b.test", "www.a.test", "127.1.0.4"}
 
@@ -177,15 +177,15 @@ def test_a_site_that_is_down_refuses_connections(origin: Origin) -> None:
     site = origin.site("a.test")
     origin.down(site)
     with pytest.raises(ConnectionRefusedError):
-        ask(site)
+        fetch(site)
     origin.up(site)
-    assert ask(site).status == 404
+    assert fetch(site).status == 404
 
 
 def test_a_script_may_look_at_the_request(origin: Origin) -> None:
     site = origin.site("a.test")
     site.serve("/", lambda request: redirect(f"/{request.method}", 302))
-    response = ask(site)
+    response = fetch(site)
     assert (response.status, response.headers["Location"]) == (302, "/GET")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scrapy_process import PREFORK, REPOSITORY, Process, clean_environment, run_python
 
-TOLD = """
+REPORT = """
 import json, os, sys
 print(json.dumps([__name__, sys.argv[1:], sys.path[0], os.environ["GIVEN"], os.getcwd(), sys.stdin.read()]))
 """
@@ -25,8 +25,8 @@ def printed_by(*words: str, **env: str) -> list[object]:
 
 @pytest.mark.parametrize("how", ["-c", "-m", "script"])
 def test_words_are_run_as_the_interpreter_runs_them(tmp_path: Path, how: str) -> None:
-    (tmp_path / "told.py").write_text(TOLD)
-    words = {"-c": ["-c", TOLD], "-m": ["-m", "told"], "script": [str(tmp_path / "told.py")]}[how]
+    (tmp_path / "report.py").write_text(REPORT)
+    words = {"-c": ["-c", REPORT], "-m": ["-m", "report"], "script": [str(tmp_path / "report.py")]}[how]
     first = {"-c": "", "-m": str(REPOSITORY), "script": str(tmp_path)}[how]
     found = printed_by(*words, "a", "b c", PYTHONPATH=str(tmp_path))
     assert found == ["__main__", ["a", "b c"], first, "1", str(REPOSITORY), ""]

@@ -53,7 +53,7 @@ class World:
     folder: Path
     settings: dict[str, str] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
-    asked: dict[str, list[Request]] = field(default_factory=dict)
+    requests: dict[str, list[Request]] = field(default_factory=dict)
     started: list[Process] = field(default_factory=list)
     starting: dict[Path, float] = field(default_factory=dict)
     slowest_start_sec: float = START_SEC
@@ -68,12 +68,12 @@ class World:
         return self.folder / "data"
 
     def crawl(self, name: str, *arguments: str, spider: str = "feeds", code: int = 0, **settings: str) -> Run:
-        """A run to its end; what it asked of the web is kept under its name."""
+        """A run to its end; its requests to the origin are stored under its name."""
         before = len(self.origin.ledger.requests)
         options = [word for argument in arguments for word in ("-a", argument)]
         run = run_scrapy("crawl", spider, *options, data_dir=self.data, env=self.env | settings, timeout_sec=90)
         assert run.code == code, f"status {run.code}\n{run.err[-6000:]}"
-        self.runs[name], self.asked[name] = run, self.origin.ledger.requests[before:]
+        self.runs[name], self.requests[name] = run, self.origin.ledger.requests[before:]
         return run
 
     def start(
@@ -93,10 +93,10 @@ class World:
         self.started.append(process)
         return process
 
-    def until(self, holds: Callable[[], object], timeout_sec: float = 40.0, *, starts: int | None = None) -> None:
+    def until(self, condition: Callable[[], object], timeout_sec: float = 40.0, *, starts: int | None = None) -> None:
         """Waits for something to become true: for a time, or as long as this many starts of a worker take here."""
         began = time.monotonic()
-        while not holds():
+        while not condition():
             limit_sec = timeout_sec if starts is None else starts * self._start_sec()
             assert time.monotonic() - began < limit_sec, f"not within {limit_sec:g} s\n{self.logs()[-6000:]}"
             time.sleep(0.01)
@@ -160,7 +160,7 @@ class World:
         return found
 
     def paths(self, run: str, host: str) -> list[str]:
-        return [request.target for request in self.asked[run] if request.host == host]
+        return [request.target for request in self.requests[run] if request.host == host]
 
     def logged(self, run: str, event: str) -> list[dict[str, Any]]:
         lines = (line for line in self.runs[run].err.splitlines() if line.startswith("{"))

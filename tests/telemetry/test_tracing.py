@@ -139,15 +139,15 @@ def test_the_service_has_a_name(environment: dict[str, str], name: str, monkeypa
 
 def test_log_lines_within_a_step_have_its_ids(seen: Traced) -> None:
     made, begun = Spans.log_ids(logging.LogRecord), seen.tracer.begin(lease())
-    said = ("feedcrawl", logging.INFO, "x.py", 1, "said", (), None)
+    fields = ("feedcrawl", logging.INFO, "x.py", 1, "said", (), None)
     with seen.tracer.span("store", begun):
-        within = made(*said)
+        within = made(*fields)
     context = seen.spans["store"].get_span_context()
     assert (vars(within)["trace_id"], vars(within)["span_id"]) == (
         f"{context.trace_id:032x}",
         f"{context.span_id:016x}",
     )
-    assert "trace_id" not in vars(made(*said))
+    assert "trace_id" not in vars(made(*fields))
 
 
 def test_a_disabled_tracer_changes_nothing() -> None:

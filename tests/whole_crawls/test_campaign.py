@@ -37,8 +37,8 @@ def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
             done.rest()
             assert done.account() == Account(articles=len(done.urls), lost=0, stored_twice=0, leases_left=0)
 
-    with ThreadPoolExecutor() as both:
-        list(both.map(campaign, ("poll", "article")))
+    with ThreadPoolExecutor() as executor:
+        list(executor.map(campaign, ("poll", "article")))
 
 
 ASLEEP = [
@@ -67,14 +67,14 @@ def test_a_worker_that_sleeps_beyond_its_lease_writes_nothing_stale(tmp_path: Pa
         campaign.rest()
         assert replace(campaign.account(), stored_twice=0) == Account(len(campaign.urls), 0, 0, 0)
         with world.client() as client:
-            kept = {url: article(client, url)["clean_text"] for url in campaign.urls}
-            both = [*events(client, "article_ready"), *events(client, "article_updated")]
-            told = {event["url"]: event["content_hash"] for event in both}
-            assert told == {url: article(client, url)["content_hash"] for url in campaign.urls}
+            texts = {url: article(client, url)["clean_text"] for url in campaign.urls}
+            announced = [*events(client, "article_ready"), *events(client, "article_updated")]
+            hashes = {event["url"]: event["content_hash"] for event in announced}
+            assert hashes == {url: article(client, url)["content_hash"] for url in campaign.urls}
         lines = world.lines("articles")
-        assert {line["url"]: line["clean_text"] for line in lines} == kept
+        assert {line["url"]: line["clean_text"] for line in lines} == texts
         edited = {url: paragraphs(f"{EDITED} {urlsplit(url).path}", count=1)[0] for url in campaign.urls}
         for url in campaign.urls:
             versions = [edited[url] in line["clean_text"] for line in lines if line["url"] == url]
             assert versions == sorted(versions), url  # no old one after the new
-        assert sum(edited[url] in kept[url] for url in campaign.urls) >= len(ASLEEP)
+        assert sum(edited[url] in texts[url] for url in campaign.urls) >= len(ASLEEP)

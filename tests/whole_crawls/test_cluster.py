@@ -89,9 +89,9 @@ def test_the_main_job(world: World, client: redis.RedisCluster) -> None:
     assert {article(client, url)["status"] for url in urls} == {"success"}
     assert client.smembers("rss:articles_by_category:asked") == {url_uid(urls[-3])}
     assert len(client.smembers("rss:articles_by_category:news")) == SHARDS * 6 + 1
-    told = Counter(each["event"] for each in events(client, "new_entry"))
-    assert len(told) == SHARDS * 6 + 2
-    assert set(told.values()) == {1}
+    announced = Counter(each["event"] for each in events(client, "new_entry"))
+    assert len(announced) == SHARDS * 6 + 2
+    assert set(announced.values()) == {1}
     letters = [json.loads(letter) for letter in client.lrange(keys.DEAD_LETTERS, 0, -1)]
     assert [(letter["url"], letter["reason"]) for letter in letters] == [(gone, "http_404")]
 
@@ -130,7 +130,7 @@ def test_a_node_that_restarts_during_a_crawl_costs_only_time(
     assert worker.wait(timeout=30) == 0, world.logs()
     assert "store_back" in world.logs()
     assert Counter(line["uid"] for line in world.lines("articles")).keys() == {url_uid(url) for url in urls}
-    told = [each["event"] for each in events(client, "article_ready")]
-    assert len(set(told)) == len(urls)
+    announced = [each["event"] for each in events(client, "article_ready")]
+    assert len(set(announced)) == len(urls)
     for each in ledger.hosts():
         assert ledger.max_open(each) == 1

@@ -58,8 +58,8 @@ def test_a_feed_that_lost_its_future_is_polled_again(tmp_path: Path) -> None:
         lose_futures(world)
         world.crawl("second")
         assert world.paths("second", "site.test") == ["/feed"]
-        (told,) = world.logged("second", "feed_without_future")
-        assert told["reason"] == "absent"
-        assert told["url"] == feed
+        (logged,) = world.logged("second", "feed_without_future")
+        assert logged["reason"] == "absent"
+        assert logged["url"] == feed
         world.crawl("third")
         assert world.logged("third", "feed_without_future") == []

@@ -34,12 +34,12 @@ def sites(world: World) -> dict[str, str]:
     found = {}
     for name in ("one", "several", "guess", "linked", "none", "closed"):
         found[name] = world.origin.site(f"{name}.test").url("/")
-    one = world.origin.site("one.test")
+    single = world.origin.site("one.test")
     links = alternate("/rss", "All"), alternate("/atom", "All", "atom"), alternate("/comments/feed", "Comments")
-    one.serve("/", announcing(*links))
-    one.serve("/rss", document(rss(entries(one))))
-    one.serve("/atom", document(atom(entries(one)[:2])))
-    one.serve("/comments/feed", document(rss(entries(one, 9))))
+    single.serve("/", announcing(*links))
+    single.serve("/rss", document(rss(entries(single))))
+    single.serve("/atom", document(atom(entries(single)[:2])))
+    single.serve("/comments/feed", document(rss(entries(single, 9))))
     several = world.origin.site("several.test")
     several.serve("/", announcing(alternate("/404"), alternate("/a", "A"), alternate("/b", "B")))
     for number, name in enumerate("ab"):
@@ -73,8 +73,8 @@ def subscribed(world: World) -> tuple[dict[str, str], Run, set[str]]:
     found["list"] = direct.serve("/list", document(f"{found['direct']}\n", content_type="text/plain"))
     found["json"] = direct.serve("/json", document('{"error": 1}', content_type="application/json"))
     ran = scrapy(world, "subscribe", *found.values())
-    asked = {f"{request.host}{request.target}" for request in world.origin.ledger.requests}
-    return found, ran, asked
+    requested = {f"{request.host}{request.target}" for request in world.origin.ledger.requests}
+    return found, ran, requested
 
 
 def test_the_command_ends_subscribed_to_the_feeds_of_pages(subscribed) -> None:
@@ -112,10 +112,10 @@ def test_urls_that_are_not_subscribed_are_named_with_a_reason(subscribed) -> Non
 
 
 def test_robots_txt_is_obeyed_for_pages(subscribed) -> None:
-    _, _, asked = subscribed
-    assert "one.test/robots.txt" in asked
-    assert "closed.test/" in asked
-    assert not {"closed.test/feed", "closed.test/rss", "closed.test/rss.xml"} & asked
+    _, _, requested = subscribed
+    assert "one.test/robots.txt" in requested
+    assert "closed.test/" in requested
+    assert not {"closed.test/feed", "closed.test/rss", "closed.test/rss.xml"} & requested
 
 
 def test_a_feed_is_picked(subscribed, world: World) -> None:
@@ -125,9 +125,9 @@ def test_a_feed_is_picked(subscribed, world: World) -> None:
     assert "--pick 3, but it offers 2 feeds (no_such_feed)" in beyond.err
     picked = scrapy(world, "subscribe", found["several"], "--pick", "2")
     assert (picked.code, picked.out.split()[1]) == (0, f"{found['several']}b")
-    both = scrapy(world, "subscribe", found["several"], "--pick", "all")
-    assert (both.code, len(both.out.splitlines())) == (0, 2)
-    known = [line.split()[2] for line in both.err.splitlines() if line.endswith("is subscribed already")]
+    picking = scrapy(world, "subscribe", found["several"], "--pick", "all")
+    assert (picking.code, len(picking.out.splitlines())) == (0, 2)
+    known = [line.split()[2] for line in picking.err.splitlines() if line.endswith("is subscribed already")]
     assert known == [f"{found['several']}b"]
 
 
@@ -150,14 +150,14 @@ def test_a_crawl_leaves_pages_for_their_feeds(tmp_path: Path) -> None:
             f"{host['closed']}/": ["closed"],
         }
         assert {url: each["categories"] for url, each in feeds.items()} == reached, first.err
-        told = {each["url"]: each for each in world.logged("first", "page_left_for_feed")}
-        assert told[found["several"]]["choice"].split() == [f"{host['several']}/a", f"{host['several']}/b"]
+        left = {each["url"]: each for each in world.logged("first", "page_left_for_feed")}
+        assert left[found["several"]]["choice"].split() == [f"{host['several']}/a", f"{host['several']}/b"]
         failed = {each["url"]: (each["result"], each["detail"]) for each in world.logged("first", "feed_failed")}
         assert set(failed) == {found["none"], found["closed"]}
         assert all(result == "html" and "no feed was found" in detail for result, detail in failed.values())
-        asked = world.paths("first", "closed.test")
-        assert "/robots.txt" in asked
-        assert "/feed" not in asked
+        requested = world.paths("first", "closed.test")
+        assert "/robots.txt" in requested
+        assert "/feed" not in requested
 
         # The same pages again lead to the feeds that are there; a page without a feed is not searched anew.
         world.crawl("again", "feeds=" + ",".join(found.values()), "now=1")
@@ -190,7 +190,7 @@ def test_a_page_whose_feed_is_subscribed_is_merged_with_the_feed(tmp_path: Path)
 
 
 def test_a_search_for_feeds_ends_where_each_address_is_a_page(tmp_path: Path) -> None:
-    """A page at a usual address of feeds, and one that redirects to a page which names it: each is asked once more."""
+    """A page at a usual address of feeds, and one that redirects to a page which names it: both are requested again."""
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
         every, login = world.origin.site("every.test"), world.origin.site("login.test")
         usual = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/index.xml", "/feed.json", "/index.rdf")
@@ -200,13 +200,13 @@ def test_a_search_for_feeds_ends_where_each_address_is_a_page(tmp_path: Path) ->
         login.serve("/login", announcing(alternate("/feed"), body="Please log in"))
         words = f"feeds={every.url('/feed')},{login.url('/feed')}"
         world.crawl("pages", words, "now=1", code=1, FEEDCRAWL_LINGER_SEC="0.1")  # nothing is found through the log-in
-        asked = Counter((request.host, request.path) for request in world.asked["pages"])
-        assert {path: number for (host, path), number in asked.items() if host == "every.test"} == {
+        requested = Counter((request.host, request.path) for request in world.requests["pages"])
+        assert {path: number for (host, path), number in requested.items() if host == "every.test"} == {
             **dict.fromkeys(usual, 1),
             **dict.fromkeys([f"/feed{path}" for path in usual[:5]], 1),
             "/robots.txt": 1,
         }
-        assert asked["login.test", "/feed"] == asked["login.test", "/login"] == 1
+        assert requested["login.test", "/feed"] == requested["login.test", "/login"] == 1
         with world.wired() as wired:
             (found,) = wired.registry.all()
         assert (found.subscription.url, found.polls.last_result) == (every.url("/feed"), "html")

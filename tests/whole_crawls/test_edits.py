@@ -49,8 +49,8 @@ def test_an_entry_with_only_a_new_date_of_edit_has_its_article_fetched_again(wor
     world.crawl("first", f"feeds={feed}")
     before = [text_of(world, url) for url in urls]
     world.crawl("edited", "now=1")
-    asked = {request.path: request.header("If-None-Match") for request in world.asked["edited"]}
-    assert asked == {"/feed": None, "/a": '"1"', "/b": '"1"'}
+    etags = {request.path: request.header("If-None-Match") for request in world.requests["edited"]}
+    assert etags == {"/feed": None, "/a": '"1"', "/b": '"1"'}
     after = [text_of(world, url) for url in urls]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, True, True, True]
     assert paragraphs("a edited", count=4)[0] in after[0]
@@ -87,4 +87,4 @@ def test_an_edit_under_another_url_has_the_article_itself_read_again(world: Worl
         assert len(events(client, "article_ready")) == 2
         assert sorted(event["url"] for event in events(client, "article_updated")) == [mobile.url("/b"), site.url("/a")]
     world.crawl("again", "now=1")
-    assert [request.path for request in world.asked["again"]] == ["/feed"]
+    assert [request.path for request in world.requests["again"]] == ["/feed"]

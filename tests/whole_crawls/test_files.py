@@ -42,7 +42,7 @@ def with_files(item: Item, *urls: str) -> Item:
     return replace(item, files=urls)
 
 
-def kept(world: World) -> dict[str, bytes]:
+def stored(world: World) -> dict[str, bytes]:
     """What lies in files/, whole and under its digest."""
     found = {}
     for path in (world.data / "files").glob("??/*"):
@@ -67,7 +67,7 @@ def command(world: World, *words: str) -> str:
 
 
 def requested_paths(world: World, run: str, prefix: str) -> list[str]:
-    return [request.target for request in world.asked[run] if request.target.startswith(prefix)]
+    return [request.target for request in world.requests[run] if request.target.startswith(prefix)]
 
 
 def test_enclosures_and_lead_images_are_kept_and_named(world: World) -> None:
@@ -78,7 +78,7 @@ def test_enclosures_and_lead_images_are_kept_and_named(world: World) -> None:
     url = site.serve("/feed", feed([with_files(entry(site, "a"), sound)]))
     world.crawl("run", world.feeds_file(f"{url} news\n"))
 
-    assert sorted(kept(world).values()) == sorted([PNG, MP3])
+    assert sorted(stored(world).values()) == sorted([PNG, MP3])
     (link,) = linked(world, site.url("/a"))
     assert link == {
         "url": image, "role": "image", "status": "stored", "reason": None, "sha256": hashlib.sha256(PNG).hexdigest(),
@@ -141,9 +141,9 @@ def test_a_refused_file_has_its_reason_everywhere(world: World) -> None:
     url = site.serve("/feed", feed([with_files(entry(site, "a"), *urls.values())]))
     world.crawl("run", world.feeds_file(f"{url} news\n"))
 
-    said = {line["url"]: (line["status"], line["reason"]) for line in world.lines("files")}
-    assert said == {urls[name]: ("failed", reason) for name, reason in expected.items()}
-    assert kept(world) == {}
+    results = {line["url"]: (line["status"], line["reason"]) for line in world.lines("files")}
+    assert results == {urls[name]: ("failed", reason) for name, reason in expected.items()}
+    assert stored(world) == {}
     assert {record["url"]: record["reason"] for record in world.logged("run", "file_refused")} == {
         urls[name]: reason for name, reason in expected.items()
     }
@@ -177,24 +177,24 @@ def test_the_bytes_decide_the_type_of_a_file(world: World) -> None:
 
 
 def test_a_file_of_two_feeds_is_fetched_once_and_named_by_both(world: World) -> None:
-    one, two = world.origin.site("one.test"), world.origin.site("two.test")
+    site_a, site_b = world.origin.site("one.test"), world.origin.site("two.test")
     media = world.origin.site("media.test")
     image, other = media.serve("/f/a.png", file(PNG, "image/png")), media.serve("/f/copy.png", file(PNG, "image/png"))
-    for site in (one, two):
+    for site in (site_a, site_b):
         site.serve("/a", pictured(site.name, image))
         site.serve("/b", pictured(f"{site.name} b", other))
-    first = one.serve("/feed", feed([entry(one, "a"), entry(one, "b")]))
-    second = two.serve("/feed", feed([entry(two, "a")]), feed([entry(two, "a"), entry(two, "b")], 2))
+    first = site_a.serve("/feed", feed([entry(site_a, "a"), entry(site_a, "b")]))
+    second = site_b.serve("/feed", feed([entry(site_b, "a")]), feed([entry(site_b, "a"), entry(site_b, "b")], 2))
     world.crawl("run", world.feeds_file(f"{first} news\n{second} news\n"))
     world.crawl("later", "now=1")
     assert sorted(requested_paths(world, "run", "/f/")) == ["/f/a.png", "/f/copy.png"]
     assert requested_paths(world, "later", "/f/") == []
-    assert list(kept(world).values()) == [PNG]
-    for url in (one.url("/a"), one.url("/b"), two.url("/a"), two.url("/b")):
+    assert list(stored(world).values()) == [PNG]
+    for url in (site_a.url("/a"), site_a.url("/b"), site_b.url("/a"), site_b.url("/b")):
         (link,) = linked(world, url)
         assert (link["status"], link["sha256"]) == ("stored", hashlib.sha256(PNG).hexdigest())
-    late = next(line for line in world.lines("articles") if line["url"] == two.url("/b"))
-    assert late["files"] == linked(world, two.url("/b"))  # known when it was written
+    late = next(line for line in world.lines("articles") if line["url"] == site_b.url("/b"))
+    assert late["files"] == linked(world, site_b.url("/b"))  # known when it was written
 
 
 def test_a_lost_file_is_fetched_again(world: World) -> None:
@@ -204,11 +204,11 @@ def test_a_lost_file_is_fetched_again(world: World) -> None:
     site.serve("/b", pictured("b", image))
     url = site.serve("/feed", feed([entry(site, "a")]), feed([entry(site, "a"), entry(site, "b")], 2))
     world.crawl("run", world.feeds_file(f"{url} news\n"))
-    (path,) = kept(world)
+    (path,) = stored(world)
     (world.data / path).unlink()
     world.crawl("later", "now=1")
     assert requested_paths(world, "later", "/f/") == ["/f/a.png"]
-    assert list(kept(world)) == [path]
+    assert list(stored(world)) == [path]
     assert linked(world, site.url("/b"))[0]["status"] == "stored"
 
 
@@ -226,7 +226,7 @@ def test_redirects_lead_to_files_and_dead_letters_come_again(world: World) -> No
     command(world, "dlq", "replay", "--reason", "http_404")
     world.crawl("again", spider="articles")
     assert linked(world, site.url("/b"))[0]["status"] == "stored"
-    assert sorted(kept(world).values()) == [PNG, PNG + b"2"]
+    assert sorted(stored(world).values()) == [PNG, PNG + b"2"]
 
 
 KILLS = {
@@ -271,10 +271,10 @@ def test_a_killed_worker_leaves_no_torn_file(tmp_path: Path, step: tuple[str, st
         url = site.serve("/feed", feed([entry(site, "a")]))
         worker = world.start(world.feeds_file(f"{url} news\n"), command=("-c", KILLER, ",".join(step)))
         assert worker.wait(timeout=40) == -9, world.logs()
-        assert set(kept(world).values()) <= {PNG}
+        assert set(stored(world).values()) <= {PNG}
         world.leases_expire()  # nobody waits for the lease of another
         world.crawl("after")
-        assert list(kept(world).values()) == [PNG]
+        assert list(stored(world).values()) == [PNG]
         assert linked(world, site.url("/a"))[0]["status"] == "stored"
         with world.wired() as wired:
             assert wired.frontier.counts()["leased"] == 0
@@ -300,12 +300,12 @@ def test_retention_drops_files_that_no_record_names(world: World) -> None:
     site.serve("/b", pictured("b", site.serve("/f/b.png", file(PNG + b"b", "image/png"))))
     world.crawl("run", world.feeds_file(f"{site.serve('/feed', feed([entry(site, 'a'), entry(site, 'b')]))} news\n"))
     (lines,) = (world.data / "articles").glob("*.ndjson")
-    one, other = sorted(lines.read_text().splitlines(keepends=True), key=lambda line: json.loads(line)["url"])
-    lines.with_name("2026-01-02.ndjson").write_text(one)
+    first, other = sorted(lines.read_text().splitlines(keepends=True), key=lambda line: json.loads(line)["url"])
+    lines.with_name("2026-01-02.ndjson").write_text(first)
     lines.write_text(other)
-    for path in kept(world):
+    for path in stored(world):
         os.utime(world.data / path, (time.time() - 90_000,) * 2)
     worker = world.start("forever=1", FEEDCRAWL_KEEP_ARTICLES_DAYS="30")
-    world.until(lambda: list(kept(world).values()) == [PNG + b"b"])
+    world.until(lambda: list(stored(world).values()) == [PNG + b"b"])
     worker.terminate()
     assert worker.wait(timeout=30) == 0

@@ -43,8 +43,8 @@ def test_saved_checked_and_accepted(tmp_path: Path) -> None:
         assert fixture(world, "--check", str(cases)).out == "2 pages, 0 differ\n"
 
         (folder / "expected.json").write_text(json.dumps(expected | {"title": "Another"}))
-        told = fixture(world, "--check", str(cases), code=1).out
-        assert told == f'{folder.name}  title: "Another" → "About one"\n2 pages, 1 differ\n'
+        output = fixture(world, "--check", str(cases), code=1).out
+        assert output == f'{folder.name}  title: "Another" → "About one"\n2 pages, 1 differ\n'
         fixture(world, "--check", "--accept", str(cases))
         assert json.loads((folder / "expected.json").read_text()) == expected
 

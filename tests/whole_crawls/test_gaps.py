@@ -36,4 +36,4 @@ def test_a_gap_is_filled_from_the_sitemap_that_covers_it(tmp_path: Path) -> None
         stored = article(client, site.url("/missed"))
         assert (stored["status"], stored["feed_id"], stored["category"]) == ("success", found.id, "villages")
         assert article(client, site.url("/ancient")) == {}
-        assert [said["found"] for said in world.logged("second", "gap_filled")] == [1]
+        assert [event["found"] for event in world.logged("second", "gap_filled")] == [1]

@@ -111,9 +111,9 @@ def test_hostile_feeds_harm_no_other_feed(tmp_path: Path) -> None:
             assert (
                 sum(event["title"].startswith("About") for event in events(client, "new_entry") if event["title"]) == 5
             )
-            asked = world.origin.ledger.of("ill.test", "/feed")
+            requests = world.origin.ledger.of("ill.test", "/feed")
             # The page's validator is not sent when the feed is well again; the feed's own is.
-            assert [request.header("If-None-Match") for request in asked] == [None, None, '"1"']
+            assert [request.header("If-None-Match") for request in requests] == [None, None, '"1"']
             assert article(client, world.origin.sites["ill.test"].url("/page"))["status"] == "success"
 
 

@@ -1,4 +1,4 @@
-"""A server that dies loses the end of its writes: work is repeated then, and nothing that was told is gone."""
+"""A server that dies loses the end of its writes: work is then repeated, and no announced record is lost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def events_of(step: list[Command]) -> Iterator[tuple[str, str]]:
                 yield "ended", task["id"]
 
 
-def is_kept(client: redis.Redis, kind: str, uid: str) -> bool:
+def is_stored(client: redis.Redis, kind: str, uid: str) -> bool:
     if kind == "new_entry":  # the article that it names is there, or will be
         return bool(client.exists(f"fc:{{0}}:t:{uid}"))
     return client.hget(f"rss:article_canonical:{uid}", "status") == "success"
@@ -70,14 +70,14 @@ def test_every_announced_article_survives_each_lost_write(tmp_path: Path) -> Non
                 for command in step:
                     client.execute_command(*command)
                 for kind, uid in events_of(step):
-                    assert is_kept(client, kind, uid), f"{kind} of {uid} at byte {end}"
+                    assert is_stored(client, kind, uid), f"{kind} of {uid} at byte {end}"
                     seen.setdefault((kind, uid), end)
         assert {kind for kind, _ in seen} >= {"new_entry", "article_ready", "ended"}
         uids = {uid for kind, uid in seen if kind == "ended"}
         assert len(uids) == 8
         assert all(seen["article_ready", uid] < seen["ended", uid] for uid in uids)
         middle = sorted(uids, key=lambda uid: seen["ended", uid])[4]
-        resume_from(server, written, seen["article_ready", middle])  # told, and its end is lost
+        resume_from(server, written, seen["article_ready", middle])  # announced, and the end of the task is lost
         world.crawl("again", argument)
         campaign.rest()  # leases of the worker before run out
         assert campaign.account() == Account(articles=8, lost=0, stored_twice=0, leases_left=0)

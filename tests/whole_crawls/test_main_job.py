@@ -67,9 +67,9 @@ def local(origin: Origin) -> str:
     """A feed of another category that names a page of the first."""
     site = origin.site("news.test")
     site.serve("/l0", good_page("l0"))
-    both = [entry(site, "l0"), entry(site, "n0"), entry(site, "n3")]
-    both.append(entry(site, "amp", origin.site("amp.vary.test").url("/story")))  # known under another URL
-    return site.serve("/feed/local", document(atom(both), content_type="application/atom+xml", modified=ODD_DATE))
+    entries = [entry(site, "l0"), entry(site, "n0"), entry(site, "n3")]
+    entries.append(entry(site, "amp", origin.site("amp.vary.test").url("/story")))  # known under another URL
+    return site.serve("/feed/local", document(atom(entries), content_type="application/atom+xml", modified=ODD_DATE))
 
 
 def varied(origin: Origin) -> str:
@@ -258,8 +258,10 @@ def test_every_exchange_is_archived_as_received(story: World) -> None:
         assert bodies[0]["body"] == CODINGS[coding](plain)
         assert bodies[0]["digest"] == f"sha256:{hashlib.sha256(bodies[0]['body']).hexdigest()}"
     assert {ref.host for ref in index.values()} >= {"news.test", "www.vary.test", "short.test", "bad.test"}
-    asked = [request for request in story.origin.ledger.of() if request.status is not None and request.method == "GET"]
-    assert len(asked) == len(index)  # those that brought an answer; robots.txt is in `robots:*`
+    requests = [
+        request for request in story.origin.ledger.of() if request.status is not None and request.method == "GET"
+    ]
+    assert len(requests) == len(index)  # those that brought an answer; robots.txt is in `robots:*`
 
 
 def warc_records(directory: Path) -> Iterator[dict[str, Any]]:
@@ -278,11 +280,11 @@ def warc_records(directory: Path) -> Iterator[dict[str, Any]]:
 
 
 def test_an_unchanged_feed_costs_a_single_conditional_request(story: World) -> None:
-    asked = [request for request in story.asked["second"] if request.status != 302]
+    requests = [request for request in story.requests["second"] if request.status != 302]
     names = ["fading", "failing", "local", "news", "target", "varied"]
-    assert sorted(request.path for request in asked) == [f"/feed/{name}" for name in names]
-    assert {request.status for request in asked} == {304}
-    sent = {request.path: request for request in asked}
+    assert sorted(request.path for request in requests) == [f"/feed/{name}" for name in names]
+    assert {request.status for request in requests} == {304}
+    sent = {request.path: request for request in requests}
     assert sent["/feed/news"].header("If-None-Match") == ODD_ETAG
     assert sent["/feed/news"].header("If-Modified-Since") == ODD_DATE
     assert sent["/feed/local"].header("If-None-Match") is None
@@ -292,11 +294,11 @@ def test_an_unchanged_feed_costs_a_single_conditional_request(story: World) -> N
 
 def test_only_new_and_edited_articles_are_fetched(story: World, client: redis.Redis) -> None:
     site = story.origin.sites["news.test"]
-    asked = {request.path: request for request in story.asked["third"] if request.host == site.name}
-    assert set(asked) - {"/robots.txt"} == {"/feed/news", "/feed/local", "/n4", "/n1", "/n2"}
-    assert asked["/n4"].header("If-None-Match") is None
-    assert (asked["/n1"].header("If-None-Match"), asked["/n1"].status) == ('"page-1"', 200)
-    assert (asked["/n2"].header("If-None-Match"), asked["/n2"].status) == ('"page-2"', 304)
+    requests = {request.path: request for request in story.requests["third"] if request.host == site.name}
+    assert set(requests) - {"/robots.txt"} == {"/feed/news", "/feed/local", "/n4", "/n1", "/n2"}
+    assert requests["/n4"].header("If-None-Match") is None
+    assert (requests["/n1"].header("If-None-Match"), requests["/n1"].status) == ('"page-1"', 200)
+    assert (requests["/n2"].header("If-None-Match"), requests["/n2"].status) == ('"page-2"', 304)
     assert [event["uid"] for event in events(client, "article_updated")] == [url_uid(site.url("/n1"))]
     assert sorted(event["entry_uid"] for event in events(client, "entry_updated")) == ["id-n1", "id-n2"]
     assert prose("n1 edited/0", 60)[:40] in article(client, site.url("/n1"))["clean_text"]
@@ -305,7 +307,7 @@ def test_only_new_and_edited_articles_are_fetched(story: World, client: redis.Re
 
 
 def test_a_run_without_due_tasks_ends_at_once(story: World) -> None:
-    assert story.asked["idle"] == []
+    assert story.requests["idle"] == []
     assert "Spider closed (finished)" in story.runs["idle"].err
 
 
@@ -355,10 +357,10 @@ def test_a_feed_with_a_temporary_redirect_keeps_its_url(story: World, client: re
     for run in ("first", "second", "third"):
         assert story.paths(run, "moved.test") == ["/feed/moved"]
         assert [path for path in story.paths(run, "there.test") if "feed" in path] == ["/feed/target"]
-    kept = frontier(client).find(f"feed:{feeds_of(client)['/moved']}")
-    assert kept is not None
-    assert (kept[0].url, kept[0].host) == (story.origin.sites["moved.test"].url("/feed/moved"), "moved.test")
-    assert kept[0].payload.get("redirect_chain") is None
+    task = frontier(client).find(f"feed:{feeds_of(client)['/moved']}")
+    assert task is not None
+    assert (task[0].url, task[0].host) == (story.origin.sites["moved.test"].url("/feed/moved"), "moved.test")
+    assert task[0].payload.get("redirect_chain") is None
 
 
 def failure_of(client: redis.Redis, url: str) -> tuple[str, str]:
@@ -406,12 +408,12 @@ def test_failures_have_a_code_and_a_reason(
     assert len(story.origin.ledger.of(host, f"/{path}")) == attempts
     letters = [each for each in map(json.loads, client.lrange("page_fetcher_dlq", 0, -1)) if each["url"] == url]
     assert [(each["uid"], each["reason"]) for each in letters] == ([(url_uid(url), reason)] if letter else [])
-    told = [each for each in events(client, "article_failed") if each["uid"] == url_uid(url)]
-    assert [(each["failure"], each["failure_reason"]) for each in told] == [(code, reason)]
+    announced = [each for each in events(client, "article_failed") if each["uid"] == url_uid(url)]
+    assert [(each["failure"], each["failure_reason"]) for each in announced] == [(code, reason)]
     assert client.sismember("rss:canonical_attempted", url_uid(url))
-    kept = frontier(client).find(url_uid(url))
-    assert kept is not None
-    assert (kept[1].status, kept[1].reason) == ("dead", reason)
+    task = frontier(client).find(url_uid(url))
+    assert task is not None
+    assert (task[1].status, task[1].reason) == ("dead", reason)
 
 
 def test_a_body_that_is_no_page_is_not_downloaded_whole(story: World) -> None:
@@ -424,8 +426,8 @@ def test_a_body_that_is_no_page_is_not_downloaded_whole(story: World) -> None:
 def test_a_truncated_body_is_archived_as_such_and_not_stored(story: World) -> None:
     for host in ("cut.test", "cut2.test"):
         url = story.origin.sites[host].url("/cut")
-        kept = [record for record in warc_records(story.data / "raw") if record["url"] == url]
-        responses = [record for record in kept if record["type"] == "response"]
+        records = [record for record in warc_records(story.data / "raw") if record["url"] == url]
+        responses = [record for record in records if record["type"] == "response"]
         assert [record["truncated"] for record in responses] == ["disconnect"] * 4
         assert "clean_text" not in (article_of(story, url) or {})
 
@@ -441,12 +443,12 @@ def test_cached_pages_keep_within_their_limit(story: World, client: redis.Redis)
     sizes = {key: len((text or "").encode()) for key, text in cached.items()}
     assert 0 < sum(sizes.values()) <= CACHE_BYTES
     assert int(client.get("webpage:bytes") or 0) == sum(sizes.values())
-    told = {event["cache_key"]: event for event in events(client, "webpage_fetched")}
-    assert set(cached) <= set(told)
+    fetched = {event["cache_key"]: event for event in events(client, "webpage_fetched")}
+    assert set(cached) <= set(fetched)
     for key, text in cached.items():
         assert 0 < client.ttl(key) <= 3600
-        assert key == f"webpage:{hashlib.sha256(told[key]['url'].encode()).hexdigest()}"
-        assert told[key]["content_hash"] == hashlib.sha256((text or "").encode()).hexdigest()
+        assert key == f"webpage:{hashlib.sha256(fetched[key]['url'].encode()).hexdigest()}"
+        assert fetched[key]["content_hash"] == hashlib.sha256((text or "").encode()).hexdigest()
 
 
 def test_old_attempts_are_forgotten(client: redis.Redis) -> None:

@@ -25,15 +25,15 @@ def test_entries_of_another_system_are_no_news_until_an_operator_confirms(tmp_pa
         world.crawl("migrated", "now=1")
         assert len(events(client, "new_entry")) == 8
         assert [path for path in world.paths("migrated", "site.test") if path.startswith("/post")] == []
-        assert [said["known"] for said in world.logged("migrated", "feed_migrated")] == [8]
+        assert [migrated["known"] for migrated in world.logged("migrated", "feed_migrated")] == [8]
         with world.wired() as wired:
             (found,) = wired.registry.all()
             line = wired.registry.journal(found.id)[0]
         assert (line["known"], line["migrated"], "possibly_missed" in line) == (8, True, False)
         assert found.polls.possibly_missed == 0
 
-        told = run_scrapy("feeds", "undo-migration", site.url("/feed"), data_dir=world.data, env=world.env)
-        assert told.code == 0, told.err
+        undone = run_scrapy("feeds", "undo-migration", site.url("/feed"), data_dir=world.data, env=world.env)
+        assert undone.code == 0, undone.err
         world.crawl("apart", "now=1")
         assert len(events(client, "new_entry")) == 16
         again = run_scrapy("feeds", "undo-migration", site.url("/feed"), data_dir=world.data, env=world.env)

@@ -32,13 +32,13 @@ def test_a_feed_moves_and_keeps_its_entries(tmp_path: Path) -> None:
             world.crawl(f"again {number}", "now=1")
         by_url = {found.subscription.url: found for found in registry.all()}
         assert set(by_url) == set(urls)
-        said = by_url[urls[0]].polls.moving
-        assert said is not None
-        assert (said["url"], said["polls"]) == (new.url("/feed"), 3)
+        moving = by_url[urls[0]].polls.moving
+        assert moving is not None
+        assert (moving["url"], moving["polls"]) == (new.url("/feed"), 3)
         assert by_url[urls[1]].polls.moving is None
 
         since = (datetime.now(UTC) - timedelta(days=2)).isoformat()
-        record = replace(by_url[urls[0]].polls, moving={**said, "since": since})
+        record = replace(by_url[urls[0]].polls, moving={**moving, "since": since})
         client.set(f"fc:{{0}}:polls:{by_url[urls[0]].id}", dump(record))
         world.crawl("moves", "now=1")
         assert {found.subscription.url for found in registry.all()} == {new.url("/feed"), urls[1]}
@@ -69,7 +69,7 @@ def test_a_strangers_feed_brings_no_news_until_an_operator_believes_the_move(tmp
             line = wired.registry.journal(found.id)[0]
         assert (found.polls.last_result, found.polls.etag, found.polls.moving) == ("strange_feed", '"v1"', None)
         assert (line["result"], "new" in line) == ("strange_feed", False)
-        told = run_scrapy("feeds", "move", old.url("/feed"), stranger.url("/feed"), data_dir=world.data, env=world.env)
-        assert told.code == 0, told.err
+        moved = run_scrapy("feeds", "move", old.url("/feed"), stranger.url("/feed"), data_dir=world.data, env=world.env)
+        assert moved.code == 0, moved.err
         world.crawl("believed")
         assert len(events(client, "new_entry")) == 4

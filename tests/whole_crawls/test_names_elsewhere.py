@@ -40,10 +40,10 @@ SET = {
 
 def down(times: int) -> Callable[[Request], Answer]:
     """A host that is away for so many requests, whatever they ask for."""
-    asked = iter(range(times))
+    attempts = iter(range(times))
 
     def answer(request: Request) -> Answer:
-        return good_page(request.path) if next(asked, None) is None else failure(503)
+        return good_page(request.path) if next(attempts, None) is None else failure(503)
 
     return answer
 
@@ -72,7 +72,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def requests(world: World, host: str) -> list[Request]:
-    return [request for request in world.asked["all"] if request.host == host and request.path != "/robots.txt"]
+    return [request for request in world.requests["all"] if request.host == host and request.path != "/robots.txt"]
 
 
 def gaps(found: list[Request]) -> list[float]:
@@ -86,7 +86,7 @@ def result(world: World, host: str) -> dict[str, Any]:
 
 
 def agent(world: World) -> None:
-    assert all("https://example.org/bot" in (each.header("User-Agent") or "") for each in world.asked["all"])
+    assert all("https://example.org/bot" in (each.header("User-Agent") or "") for each in world.requests["all"])
 
 
 def pace(world: World) -> None:
@@ -208,8 +208,8 @@ CADENCE: dict[str, tuple[str, object, PollState, Observation, float, float]] = {
 
 
 def wait_sec(state: PollState, seen: Observation, *, jitter: float, **given: object) -> float:
-    said = {f"FEEDCRAWL_{name}": str(value) for name, value in {"CADENCE": "baseline", **given}.items()}
-    policy = Wiring(Settings(from_environment(said))).cadence
+    settings = {f"FEEDCRAWL_{name}": str(value) for name, value in {"CADENCE": "baseline", **given}.items()}
+    policy = Wiring(Settings(from_environment(settings))).cadence
     return next_poll(state, seen, now=NOW, policy=policy, jitter=jitter).interval_sec
 
 
@@ -228,8 +228,8 @@ def test_max_depth_bounds_a_crawl(world: World) -> None:
         site.serve(f"/list/{number}", html(f'<title>List</title><a href="/list/{number + 1}">more</a>{words}'))
     site.serve("/", html('<title>List</title><a href="/list/0">more</a><p>words</p>'))
     world.crawl("site", f"url={site.url('/')}", spider="site", FEEDCRAWL_SITE_DEPTH="1")
-    asked = [path for path in world.paths("site", "deep.test") if path != "/robots.txt"]
-    assert asked == ["/", "/list/0"]
+    requested = [path for path in world.paths("site", "deep.test") if path != "/robots.txt"]
+    assert requested == ["/", "/list/0"]
 
 
 def test_brokers_and_topic_are_configured(world: World) -> None:

@@ -25,11 +25,11 @@ def test_an_outage_of_our_own_network_is_blamed_on_no_host(tmp_path: Path, hosts
         assert len(world.logged("away", "own_outage")) == 1
         with world.wired() as wired:
             away = list(wired.registry.all())
-            asked = [wired.frontier.host(site.name) for site in sites]
+            states = [wired.frontier.host(site.name) for site in sites]
             skipped = [line for feed in away for line in wired.registry.journal(feed.id) if line["result"] == "skipped"]
         assert {line["reason"] for line in skipped} == {"own_outage"}
-        assert {host.circuit for host in asked} == {"closed"}
-        assert sum(host.failures for host in asked) == 0
+        assert {host.circuit for host in states} == {"closed"}
+        assert sum(host.failures for host in states) == 0
         assert sum(feed.polls.last_result == "refused" for feed in away) < before_known
         for site in sites:
             world.origin.up(site)
@@ -55,6 +55,6 @@ def test_feeds_of_a_host_that_was_away_are_polled_with_its_first_response(tmp_pa
         world.crawl("nobody")
         assert world.paths("nobody", "site.test") == []
         world.crawl("back", "feeds=" + site.serve("/new", well))
-        asked = world.paths("back", "site.test")
-        assert asked[0] == "/new"
-        assert set(others) == set(asked) - {"/new", first}  # the first had failed alone, as far as one could tell
+        requested = world.paths("back", "site.test")
+        assert requested[0] == "/new"
+        assert set(others) == set(requested) - {"/new", first}  # the first had failed alone, as far as one could tell

@@ -66,23 +66,23 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         world = stack.enter_context(world_in(tmp_path_factory.mktemp("outgoing")))
         http = stack.enter_context(Proxy("127.0.0.21", credentials=f"crawler:{SECRET}"))
         socks = stack.enter_context(Proxy("127.0.0.22"))
-        told = Story(world, http, socks)
-        (world.folder / "sources.yaml").write_text(told.sources())
-        other = told.serve("other")
+        crawled = Story(world, http, socks)
+        (world.folder / "sources.yaml").write_text(crawled.sources())
+        other = crawled.serve("other")
         world.settings |= {
             "FEEDCRAWL_SOURCES": str(world.folder / "sources.yaml"),
             "FEEDCRAWL_BIND_ADDRESSES": FOR_ALL,
             "PROXY_SECRET": SECRET,
         }
         world.crawl("first", f"feeds={other}")
-        yield told
+        yield crawled
 
 
 def came_from(story: Story, host: str) -> set[str]:
-    """The addresses from which a host was asked: for robots.txt, for its feed and for its pages."""
-    asked = [request for request in story.world.asked["first"] if request.host == host]
-    assert {request.path for request in asked} >= ({"/robots.txt"} if host.startswith("h") else {"/feed"})
-    return {request.client_address for request in asked}
+    """The client addresses of the requests to a host: for robots.txt, its feed and its pages."""
+    requests = [request for request in story.world.requests["first"] if request.host == host]
+    assert {request.path for request in requests} >= ({"/robots.txt"} if host.startswith("h") else {"/feed"})
+    return {request.client_address for request in requests}
 
 
 def by_host(story: Story, name: str) -> dict[str, set[str]]:
@@ -99,10 +99,10 @@ def test_each_host_of_a_source_is_requested_through_one_of_its_proxies(story: St
     found = by_host(story, "proxied")
     assert {len(addresses) for addresses in found.values()} == {1}
     assert set().union(*found.values()) == {story.http.address, story.socks.address}
-    assert {how for how, _ in story.http.asked} == {"connect"}
+    assert {how for how, _ in story.http.requests} == {"connect"}
     for proxy in (story.http, story.socks):
         judged = {story.names()[host] for host, (address,) in found.items() if address == proxy.address}
-        assert {target.rpartition(":")[0] for _, target in proxy.asked} == judged  # addresses, no names
+        assert {target.rpartition(":")[0] for _, target in proxy.requests} == judged  # addresses, no names
 
 
 def test_other_hosts_are_requested_from_the_common_addresses(story: Story) -> None:
@@ -152,7 +152,7 @@ def test_a_name_that_the_guard_refuses_is_not_sent_to_the_proxy(tmp_path: Path) 
             f"- name: all\n  base_url: http://hidden.test/\n  feed_url: {url}\n  sitemap_urls: []\n  proxy: http://127.0.0.1:{proxy.port}\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
-        assert set(proxy.asked) == {("connect", f"{site.address}:{site.port}")}
+        assert set(proxy.requests) == {("connect", f"{site.address}:{site.port}")}
         (refused,) = world.logged("first", "article_refused")
         assert refused["reason"] == "address_refused"
 
@@ -170,7 +170,7 @@ def test_a_proxy_that_resolves_gets_the_name(scheme: str, tmp_path: Path) -> Non
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
         target = feed_url if scheme == "http" else f"only-the-proxy.test:{site.port}"
-        assert proxy.asked == [(scheme, target)]
+        assert proxy.requests == [(scheme, target)]
         assert world.logged("first", "crawl_finished")[0]["polls_by_result"] == {"fetched": 1}
 
 
@@ -192,7 +192,7 @@ def test_https_goes_through_a_tunnel_to_the_judged_address(scheme: str, kind: st
         assert world.paths("first", site.name) == ["/feed", "/robots.txt", "/a"]
         assert [line["outgoing"] for line in world.lines("articles")] == [f"{scheme}://127.0.0.1:{proxy.port}"]
         assert set(front.came_from) == {proxy.address}
-        assert set(proxy.asked) == {(kind, f"{site.address}:{front.port}")}  # the certificate is that of the name
+        assert set(proxy.requests) == {(kind, f"{site.address}:{front.port}")}  # the certificate is that of the name
 
 
 def test_probes_and_media_files_go_the_sources_way(tmp_path: Path) -> None:
@@ -211,9 +211,9 @@ def test_probes_and_media_files_go_the_sources_way(tmp_path: Path) -> None:
             "  bind_address: 127.0.0.11\n"
         )
         world.crawl("first", FEEDCRAWL_SOURCES=str(tmp_path / "sources.yaml"))
-        asked = {(request.method, request.host, request.path) for request in world.asked["first"]}
-        assert {("HEAD", shaky.name, "/"), ("GET", files.name, "/a.png"), ("GET", shaky.name, "/two")} <= asked
-        assert {request.client_address for request in world.asked["first"]} == {"127.0.0.11"}
+        requests = {(request.method, request.host, request.path) for request in world.requests["first"]}
+        assert {("HEAD", shaky.name, "/"), ("GET", files.name, "/a.png"), ("GET", shaky.name, "/two")} <= requests
+        assert {request.client_address for request in world.requests["first"]} == {"127.0.0.11"}
         assert len(world.lines("articles")) == 2
 
 
@@ -235,7 +235,7 @@ def test_the_browser_goes_the_sources_way(way: str, tmp_path: Path) -> None:
         (line,) = world.lines("articles")
         assert line["rendered"] is True
         assert world.paths("first", site.name) == ["/feed", "/robots.txt", "/a", "/a", "/data"]
-        assert {request.client_address for request in world.asked["first"]} == {"127.0.0.21"}
+        assert {request.client_address for request in world.requests["first"]} == {"127.0.0.21"}
 
 
 def test_a_proxy_that_fails_costs_no_attempt_and_opens_its_own_circuit(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_401_without_a_login_has_a_hint(world: World) -> None:
 
 def test_no_secret_is_shown_logged_exported_or_archived(world: World) -> None:
     with world.client() as client:
-        told = str(client.xrange("feedcrawl:events")) + str(client.lrange("page_fetcher_dlq", 0, -1))
+        published = str(client.xrange("feedcrawl:events")) + str(client.lrange("page_fetcher_dlq", 0, -1))
         stored = {key: client.get(key) for key in client.scan_iter() if client.type(key) == "string"}
         assert len(events(client, "new_entry")) >= 6
     files = [path for path in world.data.rglob("*") if path.is_file() and "redis" not in path.parts]
@@ -108,7 +108,7 @@ def test_no_secret_is_shown_logged_exported_or_archived(world: World) -> None:
     archived += [gzip.decompress(path.read_bytes()) for path in files if path.suffix == ".gz"]
     for secret in SECRETS:
         assert secret not in world.shown  # type: ignore[attr-defined]
-        assert secret not in told
+        assert secret not in published
         assert not [path for path, body in zip(files, archived, strict=False) if secret.encode() in body]
         assert not [body for body in archived if secret.encode() in body]
     holders = {key for key, text in stored.items() if any(secret in (text or "") for secret in SECRETS)}

@@ -38,8 +38,8 @@ def test_a_faulty_connection_to_redis_costs_only_time(tmp_path: Path) -> None:
                 proxy.faults = faults
                 proxy.reset()
                 time.sleep(SPOILT_SEC)
-                proxy.faults, asked = Faults(), len(requests)
-                world.until(lambda asked=asked: len(requests) > asked + 4, timeout_sec=RESUMES_SEC)
+                proxy.faults, requested = Faults(), len(requests)
+                world.until(lambda requested=requested: len(requests) > requested + 4, timeout_sec=RESUMES_SEC)
             world.until(lambda: campaign.account().lost == 0)
             for worker in workers:
                 worker.send_signal(signal.SIGTERM)

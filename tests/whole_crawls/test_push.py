@@ -71,7 +71,7 @@ def test_a_delivery_is_stored_within_seconds(world: World) -> None:
 
         world.until(lambda: len(lines()) == 1)
         assert (lines()[0]["result"], lines()[0]["new"]) == ("push", 1)
-        assert len(world.origin.ledger.of("news.test", "/feed")) == 1  # nobody was asked
+        assert len(world.origin.ledger.of("news.test", "/feed")) == 1  # no request was made
         push = wired.hub_subscriptions.find(found.id)
         assert relied_on(push, now=time.time())
 
@@ -90,8 +90,8 @@ def test_a_delivery_is_stored_within_seconds(world: World) -> None:
         world.until(lambda: wired.registry.load([found.id])[found.id].polls.reason == "push-backup")
         assert record.last_status == 200
 
-        told = run_scrapy("unsubscribe", url, data_dir=world.data, env=world.env)
-        assert told.code == 0, told.err
+        unsubscribed = run_scrapy("unsubscribe", url, data_dir=world.data, env=world.env)
+        assert unsubscribed.code == 0, unsubscribed.err
         world.until(lambda: hub.left, timeout_sec=10)
         assert [form["hub.callback"] for form in hub.left] == [hub.verified[-1]["hub.callback"]]
         assert hub.push(pushed(["e"], site)) == 404
@@ -138,7 +138,7 @@ def test_a_feed_whose_hub_may_not_be_requested_is_polled(world: World) -> None:
         for each in feeds.values():
             task = wired.frontier.find(f"websub:{each.id}")
             assert task is not None
-            assert task[1].status == "pending"  # asked again later
+            assert task[1].status == "pending"  # requested again later
             assert each.polls.reason != "push-backup"
     assert not world.origin.ledger.of("hub.test", "/hub")  # the redirect was not followed
     assert len(world.logged("asks", "push_failed")) == 3
@@ -149,10 +149,10 @@ def test_our_own_hub_is_notified_of_news_in_published_feeds(world: World) -> Non
     url = site.serve("/feed", feed([entry(site, "a")]))
     own = {"FEEDCRAWL_HUB_URL": hub.url, "FEEDCRAWL_LINGER_SEC": "4"}
     world.crawl("news", f"feeds={url}", "category=villages", **own)
-    told = sorted(form["hub.url"] for form in hub.forms if form["hub.mode"] == "publish")
+    notified = sorted(form["hub.url"] for form in hub.forms if form["hub.mode"] == "publish")
     base = str(world.settings["FEEDCRAWL_PUBLIC_URL"]).rstrip("/")
     feeds = ("articles", "categories/villages")
-    assert told == [f"{base}/{each}.{form}" for each in feeds for form in ("atom", "json")]
+    assert notified == [f"{base}/{each}.{form}" for each in feeds for form in ("atom", "json")]
 
 
 def test_a_feed_is_polled_when_its_rsscloud_server_notifies(world: World) -> None:

@@ -61,14 +61,14 @@ class Newsroom:
         return self.hub.push(body, topic=self.sites[name].url("/feed"))
 
     def stored(self, *urls: str) -> Callable[[], bool]:
-        def holds() -> bool:
+        def is_stored() -> bool:
             with self.world.client() as client:
                 return all(article(client, url) for url in urls)
 
-        return holds
+        return is_stored
 
     def assert_whole(self) -> None:
-        """Whoever died, each page is stored once, each entry told under one id, and no feed was asked for again."""
+        """After a death each page is stored once, each entry announced under one id, each feed requested once."""
         worker = self.world.start("forever=1")
         with self.world.wired() as wired:
             feeds = [each.id for each in wired.registry.all()]
@@ -83,14 +83,14 @@ class Newsroom:
         kill(worker)
         assert account(self.world, self.urls) == Account(len(self.urls), lost=0, stored_twice=0, leases_left=0)
         with self.world.client() as client:
-            told = {
+            announced = {
                 (event["event"], f"new_entry:{event['feed_id']}:{event['entry_uid']}")
                 for event in events(client, "new_entry")
             }
-            assert all(event == name for event, name in told)
-            assert len(told) == len(self.urls)
-        asked = Counter(request.host for request in self.world.origin.ledger.requests if request.path == "/feed")
-        assert set(asked.values()) == {1}
+            assert all(event == name for event, name in announced)
+            assert len(announced) == len(self.urls)
+        requested = Counter(request.host for request in self.world.origin.ledger.requests if request.path == "/feed")
+        assert set(requested.values()) == {1}
 
 
 @pytest.fixture
@@ -220,5 +220,5 @@ def test_repeated_disordered_forged_and_large_deliveries_do_no_harm(world: World
         room.assert_whole()  # the forged entry is none of its pages
         assert site.url(f"/{forged}") not in {line["link"] for line in world.lines("entries")}
         (found,) = wired.registry.all()
-        told = [line.get("new", 0) for line in wired.registry.journal(found.id) if line["reason"] == "push"]
-        assert sorted(told) == [0, 1, 2]  # of five pushes two were the same again
+        new_counts = [line.get("new", 0) for line in wired.registry.journal(found.id) if line["reason"] == "push"]
+        assert sorted(new_counts) == [0, 1, 2]  # of five pushes two were the same again

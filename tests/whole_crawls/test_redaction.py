@@ -36,7 +36,7 @@ def test_an_address_is_in_the_archive_and_nowhere_else(tmp_path: Path) -> None:
         with world.client() as client:
             stored = "".join(repr(READ[client.type(key)](client, key)) for key in client.scan_iter("*"))
         assert "Ada Writer" in stored
-        told = "".join(path.read_text() for path in world.data.rglob("*.ndjson")) + world.runs["first"].err
-        assert "ada@writers.test" not in stored + told
+        written = "".join(path.read_text() for path in world.data.rglob("*.ndjson")) + world.runs["first"].err
+        assert "ada@writers.test" not in stored + written
         archived = b"".join(gzip.decompress(path.read_bytes()) for path in world.data.rglob("*.warc.gz"))
         assert b"<email>ada@writers.test</email>" in archived

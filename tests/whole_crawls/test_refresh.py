@@ -85,8 +85,10 @@ def test_the_article_is_behind_the_refresh(world: World) -> None:
 def test_cookies_of_a_chain_are_kept_from_host_to_host_and_sent_to_their_own_only(world: World) -> None:
     with world.client() as client:
         assert article(client, at(world, "news", "/gated"))["title"] == "About gated"
-    asked = [each for each in world.asked["all"] if each.host == "login.test" or each.path in ("/gated", "/token")]
-    assert [(each.host, each.path, each.header("Cookie")) for each in asked if each.path != "/robots.txt"] == [
+    requested = [
+        each for each in world.requests["all"] if each.host == "login.test" or each.path in ("/gated", "/token")
+    ]
+    assert [(each.host, each.path, each.header("Cookie")) for each in requested if each.path != "/robots.txt"] == [
         ("news.test", "/gated", None),
         ("login.test", "/check", None),
         ("login.test", "/check", "sso=1"),

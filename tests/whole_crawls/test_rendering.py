@@ -213,8 +213,8 @@ def test_text_written_by_scripts_is_stored(played: Played, name: str) -> None:
 
 
 def test_the_record_shows_that_a_page_was_rendered(played: Played) -> None:
-    told = {line["url"].rpartition("/")[2]: line.get("rendered") for line in played.world.lines("articles")}
-    assert told == {"plain": None, "written": True, "fetched": True, "attack": True, "renamed": True}
+    rendered = {line["url"].rpartition("/")[2]: line.get("rendered") for line in played.world.lines("articles")}
+    assert rendered == {"plain": None, "written": True, "fetched": True, "attack": True, "renamed": True}
     assert "rendered" not in played.hash("plain")
 
 
@@ -226,9 +226,9 @@ def test_the_final_url_is_where_the_browser_ended(played: Played) -> None:
 
 def test_the_plain_bytes_are_archived(played: Played) -> None:
     files = list(played.world.data.glob("raw/*/*.index.ndjson"))
-    kept = [json.loads(line) for path in files for line in path.read_text().splitlines()]
-    assert played.hash("written")["fetch_id"] in {each["fetch_id"] for each in kept}
-    assert sum(each.get("uid") == played.hash("written")["uid"] for each in kept) == 1
+    index = [json.loads(line) for path in files for line in path.read_text().splitlines()]
+    assert played.hash("written")["fetch_id"] in {each["fetch_id"] for each in index}
+    assert sum(each.get("uid") == played.hash("written")["uid"] for each in index) == 1
 
 
 @pytest.mark.parametrize("name", ["plain", "bare", "closed"])
@@ -271,7 +271,7 @@ def test_a_page_that_does_not_end_is_killed(played: Played) -> None:
 
 
 def test_the_browser_sends_our_user_agent(played: Played) -> None:
-    agents = {dict(request.headers)["User-Agent"] for request in played.world.asked["auto"]}
+    agents = {dict(request.headers)["User-Agent"] for request in played.world.requests["auto"]}
     assert all(agent.startswith("feedcrawl/") for agent in agents)
 
 

@@ -1,4 +1,4 @@
-"""What a crawl archived, read again with other rules: told first, then written, once."""
+"""Archived pages read again with other rules: reported first, then written, once."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def a_crawl(folder: Path) -> Iterator[World]:
     """
     with world_in(folder) as world:
         site = world.origin.site("www.paper.test")
-        told = page("Paper: front", paragraphs("kicked", 5)).replace("<article>", f"<article>{KICKED}<div id=story>")
-        site.serve("/kicked", html(told))
+        front = page("Paper: front", paragraphs("kicked", 5)).replace("<article>", f"<article>{KICKED}<div id=story>")
+        site.serve("/kicked", html(front))
         site.serve("/plain", good_page("plain"))
         site.serve("/found", html(NOT_FOUND))
         site.serve("/gone", failure(404))
@@ -159,8 +159,8 @@ def test_conditions(crawled: World) -> None:
             (feed_id,) = {line["feed_id"] for line in crawled.lines("entries")}
             found = []
             for wanted, feed, _ in rows:
-                asked = wired.replay.run(wanted, feed_id=feed and feed.format(feed=feed_id))
-                found.append({each.url async for each in asked})
+                replay = wired.replay.run(wanted, feed_id=feed and feed.format(feed=feed_id))
+                found.append({each.url async for each in replay})
             await wired.parsers.close()
             return found
 
@@ -220,21 +220,21 @@ def test_a_written_replay_is_stored_and_announced_once(own: World) -> None:
         ):
             assert old[name] == new[name]
         assert stored["category"] == "news"
-        (told,) = events(client, "article_updated")
-        assert (told["uid"], told["content_hash"]) == (stored["uid"], stored["content_hash"])
+        (event,) = events(client, "article_updated")
+        assert (event["uid"], event["content_hash"]) == (stored["uid"], stored["content_hash"])
         assert [each["url"] for each in events(client, "article_ready")].count(found) == 1
         assert article(client, found)["status"] == "success"
         assert client.sismember("rss:articles_by_category:news", url_uid(found))
         media = json.loads(client.get(f"fc:{{0}}:media:{media_id(url_uid(kicked))}") or "{}")
         assert media["content_hash"] == stored["content_hash"]
         assert len(media["revisions"]) == len({old["content_hash"], new["content_hash"]})
-        told_before = client.xlen("feedcrawl:events")
+        events_before = client.xlen("feedcrawl:events")
     *pages, counts = records_of(replay(own, "--write", "--json"))
     assert counts == {"same": 3}
     assert len(own.lines("articles")) == len(lines)
     with own.client() as client:
-        assert client.xlen("feedcrawl:events") == told_before
-    assert records_of(replay(own, "--json", rules=False))[-1]["lost"] == 1  # told, not taken away
+        assert client.xlen("feedcrawl:events") == events_before
+    assert records_of(replay(own, "--json", rules=False))[-1]["lost"] == 1  # reported, not removed
 
 
 def test_a_replay_without_redis_gives_the_same_results(own: World) -> None:
@@ -253,8 +253,8 @@ def test_superseded_and_queued_pages_are_left_unchanged(own: World) -> None:
         client.hset(f"rss:article_canonical:{url_uid(plain)}", "rendered", "true")
         wired.leases.enqueue([article_task(kicked, wired.sources)], again="operator")
     *pages, _ = records_of(replay(own, "--write", "--json"))
-    told = {each["url"]: (each["outcome"], each["reason"], each["written"]) for each in pages}
-    assert told == {
+    outcomes = {each["url"]: (each["outcome"], each["reason"], each["written"]) for each in pages}
+    assert outcomes == {
         kicked: ("changed", "fetched_soon", False),
         plain: ("skipped", "rendered", False),
         found: ("gained", "was FAIL_EMPTY", True),

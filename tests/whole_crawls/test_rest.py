@@ -1,4 +1,4 @@
-"""Worker and API as two processes on one data directory: what is asked for over HTTP comes out of the crawl."""
+"""Worker and API as two processes on one data directory: the results of the crawl answer the requests."""
 
 import json
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def test_from_a_subscription_to_an_article_and_from_a_url_to_its_text(world: Wor
     with serve(world) as client:
         subscribed = client.post("/feeds", json={"url": listed, "categories": ["news"]})
         assert subscribed.status_code in (200, 201), subscribed.text
-        asked = {url: submit(client, url)["media_id"] for url in (moved, hostile, gone)}
+        media_ids = {url: submit(client, url)["media_id"] for url in (moved, hostile, gone)}
         world.start("forever=1")
         found, after = list[dict[str, Any]](), "0"
 
@@ -94,24 +94,24 @@ def test_from_a_subscription_to_an_article_and_from_a_url_to_its_text(world: Wor
         inside = client.get("/articles", params={"category": "news", "host": "news.test"}).json()["articles"]
         assert {each["url"] for each in inside} == {site.url("/a"), site.url("/b")}
 
-        records = {url: ended(world, client, media_id) for url, media_id in asked.items()}
+        records = {url: ended(world, client, media_id) for url, media_id in media_ids.items()}
         assert records[moved]["processing_status"] == "duplicate"
         winner = client.get(f"/media/{records[moved]['duplicate_of']}").json()["data"]
         assert (winner["canonical_url"], winner["capabilities"]["can_read"]) == (site.url("/c"), True)
         assert records[hostile]["processing_status"] == "ready_for_reading"
         assert "<script" not in records[hostile]["fragments"][0]["html_sanitized"]
         assert (records[gone]["processing_status"], records[gone]["last_error_code"]) == ("failed", "E_INGEST_FAILED")
-        held = client.get("/collections/default").json()["held"]
-        assert {each["media_id"] for each in held} == {
+        members = client.get("/collections/default").json()["held"]
+        assert {each["media_id"] for each in members} == {
             winner["media_id"],
             records[hostile]["media_id"],
             records[gone]["media_id"],
         }
         assert submit(client, site.url("/c"))["processing_status"] == "ready_for_reading"
         site.serve("/gone", good_page("gone"))
-        retried = client.post(f"/media/{asked[gone]}/retry")
+        retried = client.post(f"/media/{media_ids[gone]}/retry")
         assert retried.json()["data"]["processing_status"] == "pending"
-        assert ended(world, client, asked[gone])["processing_status"] == "ready_for_reading"
+        assert ended(world, client, media_ids[gone])["processing_status"] == "ready_for_reading"
 
 
 class Canary(ThreadingHTTPServer):
@@ -189,6 +189,6 @@ def test_no_spelling_of_loopback_is_ever_dialled(world: World, canaries: tuple[i
             assert " address_refused" in record["last_error_message"], (host, record["last_error_message"])
         for host, feed_id in feeds.items():
             world.until(lambda feed_id=feed_id: client.get(f"/feeds/{feed_id}/fetches").json())  # type: ignore[misc]
-            told = client.get(f"/feeds/{feed_id}/fetches").text
-            assert "address_refused" in told, (host, told)
+            journal = client.get(f"/feeds/{feed_id}/fetches").text
+            assert "address_refused" in journal, (host, journal)
     assert calls == []

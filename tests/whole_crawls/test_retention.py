@@ -15,7 +15,7 @@ def retentions(world: World, name: str) -> list[dict[str, object]]:
 
 
 def test_a_crawl_removes_files_that_are_too_old(tmp_path: Path) -> None:
-    keep = {f"FEEDCRAWL_KEEP_{kind}_DAYS": "2" for kind in ("RAW", "ARTICLES", "ENTRIES")}
+    settings = {f"FEEDCRAWL_KEEP_{kind}_DAYS": "2" for kind in ("RAW", "ARTICLES", "ENTRIES")}
     with world_in(tmp_path) as world:
         site = world.origin.site("news.test")
         site.serve("/a", good_page("a"))
@@ -25,11 +25,11 @@ def test_a_crawl_removes_files_that_are_too_old(tmp_path: Path) -> None:
         old = world.data / "raw" / f"{long_ago}" / "x.warc.gz"
         old.parent.mkdir(parents=True)
         old.write_bytes(b"without an index")
-        world.crawl("first", world.feeds_file(f"{url} news\n"), **keep)
-        world.crawl("second", **keep)
+        world.crawl("first", world.feeds_file(f"{url} news\n"), **settings)
+        world.crawl("second", **settings)
         assert not old.parent.exists()
         assert [record["title"] for record in world.lines("articles")] == ["About a"]
         assert len(list(world.data.glob("raw/*/*.warc.gz"))) >= 1
-        (told,) = retentions(world, "first")
-        assert (told["days"], told["files"]) == (1, 1)
+        (removed,) = retentions(world, "first")
+        assert (removed["days"], removed["files"]) == (1, 1)
         assert retentions(world, "second") == []  # once a day

@@ -94,11 +94,11 @@ process.start()
 
 @dataclass
 class Crawl:
-    """A crawler under way. `told` is what it has said so far."""
+    """A crawler under way. `reports` are the lines that it has printed so far."""
 
     process: Process
     out: IO[bytes]
-    told: list[dict[str, Any]] = field(default_factory=list)
+    reports: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._reader = Thread(target=self._read, daemon=True)
@@ -107,26 +107,26 @@ class Crawl:
     def _read(self) -> None:
         for line in self.out:
             with contextlib.suppress(ValueError):
-                self.told.append(json.loads(line))
+                self.reports.append(json.loads(line))
 
     def wait(self, timeout_sec: float = 40.0) -> "Crawl":
         try:
             self.process.wait(timeout_sec)
         except subprocess.TimeoutExpired:
-            pytest.fail(f"still running after {timeout_sec:g} s: {self.told[-8:]}")
+            pytest.fail(f"still running after {timeout_sec:g} s: {self.reports[-8:]}")
         self._reader.join(timeout=60)
         return self
 
-    def until(self, holds: Callable[[], object], timeout_sec: float = 20.0) -> None:
+    def until(self, condition: Callable[[], object], timeout_sec: float = 20.0) -> None:
         """Waits for something to become true while the crawl runs."""
         end = time.monotonic() + timeout_sec
-        while not holds():
-            assert self.process.poll() is None, f"it has ended: {self.told[-8:]}"
-            assert time.monotonic() < end, f"not within {timeout_sec:g} s: {self.told[-8:]}"
+        while not condition():
+            assert self.process.poll() is None, f"it has ended: {self.reports[-8:]}"
+            assert time.monotonic() < end, f"not within {timeout_sec:g} s: {self.reports[-8:]}"
             time.sleep(0.02)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
-        return [each for each in list(self.told) if each["kind"] == kind]
+        return [each for each in list(self.reports) if each["kind"] == kind]
 
     def logged(self, name: str) -> bool:
         return any(each["name"] == name for each in self.of("log"))
@@ -225,9 +225,9 @@ def test_a_plain_spider_works_and_fetches_each_page_once(origin: Origin, crawler
             site.serve(f"/{number}", html(links))
     crawl = crawlers(*[site.url() for site in sites]).wait()
     assert crawl.reason == "finished"
-    asked = Counter((request.host, request.path) for request in origin.ledger.of())
-    assert set(asked.values()) == {1}
-    assert len(asked) == len(crawl.urls) == 3 * 5
+    requested = Counter((request.host, request.path) for request in origin.ledger.of())
+    assert set(requested.values()) == {1}
+    assert len(requested) == len(crawl.urls) == 3 * 5
     assert {page["meta"]["depth"] for page in crawl.of("page")} == {0, 1}
 
 
@@ -249,8 +249,8 @@ def test_all_fields_of_a_request_arrive(origin: Origin, crawlers: Crawlers) -> N
     assert (posted.method, posted.body) == ("POST", "a=\N{EURO SIGN}&b=2".encode())
     assert posted.header("X-One") == "1"
     assert plain.method == "GET"
-    told = {json.dumps(page["kwargs"]): page["meta"].get("colour") for page in crawl.of("page")}
-    assert told == {'{"number": 7, "names": ["a", "b"]}': "blue", "{}": None}
+    colours = {json.dumps(page["kwargs"]): page["meta"].get("colour") for page in crawl.of("page")}
+    assert colours == {'{"number": 7, "names": ["a", "b"]}': "blue", "{}": None}
 
 
 def test_only_dont_filter_repeats_a_request(origin: Origin, crawlers: Crawlers) -> None:
@@ -258,8 +258,8 @@ def test_only_dont_filter_repeats_a_request(origin: Origin, crawlers: Crawlers) 
     urls = paged(site, 2)
     for _ in range(2):
         assert crawlers({"url": urls[0], "dont_filter": True}, urls[1]).wait().reason == "finished"
-    asked = Counter(request.path for request in origin.ledger.of(site.name))
-    assert asked == {"/0": 2, "/1": 1}
+    requested = Counter(request.path for request in origin.ledger.of(site.name))
+    assert requested == {"/0": 2, "/1": 1}
 
 
 @pytest.mark.parametrize("errback", [True, False])
@@ -273,8 +273,8 @@ def test_pages_that_fail_end(origin: Origin, crawlers: Crawlers, redis_client: r
     ]
     crawl = crawlers(*urls, errback=errback, retry_base_sec=0.1, max_attempts=2, linger_sec=8).wait()
     assert crawl.reason == "finished"
-    asked = Counter(request.path for request in origin.ledger.of(site.name))
-    assert asked == {"/missing": 1, "/broken": 2, "/mended": 2, "/boom": 2}
+    requested = Counter(request.path for request in origin.ledger.of(site.name))
+    assert requested == {"/missing": 1, "/broken": 2, "/mended": 2, "/boom": 2}
     assert [url for url in crawl.urls if url.endswith("mended")] == [urls[2]]
     letters = [json.loads(letter) for letter in redis_client.lrange(DEAD_LETTERS, 0, -1)]
     reasons = {letter["url"].rpartition("/")[2]: letter["reason"] for letter in letters}
@@ -305,8 +305,8 @@ def test_the_engine_wakes_when_a_host_is_due(origin: Origin, crawlers: Crawlers,
     frontier.pace(site.name, delay_sec=0.7)
     frontier.enqueue([page(url) for url in paged(site, 6)])
     crawlers(linger_sec=3).wait()
-    asked = origin.ledger.of(site.name)
-    late = sorted(later.received - earlier.answered - 0.7 for earlier, later in pairwise(asked))
+    requested = origin.ledger.of(site.name)
+    late = sorted(later.received - earlier.answered - 0.7 for earlier, later in pairwise(requested))
     assert late[0] > -0.05  # the delay runs from the end of the answer, which the origin sees a little sooner
     assert late[len(late) // 2] < 1.0  # an engine that only looks every five seconds would be late by seconds
 
@@ -365,7 +365,7 @@ def test_a_redirect_to_another_host_is_the_same_task_there(
     there.serve("/new", html("ok"))
     frontier.enqueue([page(url, cb_kwargs={"number": 3})])
     crawl = crawlers().wait()
-    assert [(told["url"], told["kwargs"]) for told in crawl.of("page")] == [(there.url("/new"), {"number": 3})]
+    assert [(arrived["url"], arrived["kwargs"]) for arrived in crawl.of("page")] == [(there.url("/new"), {"number": 3})]
     task, history = frontier.find(page(url).id)
     assert (task.url, task.host, history.status) == (there.url("/new"), "there.test", "fetched")
     assert frontier.counts() == {"pending:page": 0, "fetched:page": 1, "leased": 0}
@@ -501,8 +501,8 @@ def test_two_workers_share_the_work(origin: Origin, crawlers: Crawlers, frontier
     second = crawlers(take_batch=4)
     first.wait()
     second.wait()
-    asked = Counter((request.host, request.path) for request in origin.ledger.of())
-    assert (len(asked), set(asked.values())) == (100, {1})
+    requested = Counter((request.host, request.path) for request in origin.ledger.of())
+    assert (len(requested), set(requested.values())) == (100, {1})
     assert len(first.urls) + len(second.urls) == 100
     assert max(origin.ledger.max_open(site.name) for site in sites) == 1
 

@@ -80,4 +80,4 @@ def test_a_crawl_guesses_schemes_and_forgets_missing_addresses(world: World, sub
 
 def test_a_missing_file_stops_before_anything_is_polled(world: World, subscribed: Run) -> None:
     world.crawl("missing", f"feeds=no.opml,http://{typed(world, 'twin')}", "now=1", code=2)
-    assert world.asked["missing"] == []
+    assert world.requests["missing"] == []

@@ -34,7 +34,7 @@ class Scrapyd:
     url: str
     directory: Path
 
-    def ask(self, resource: str, **form: str) -> dict[str, Any]:
+    def request(self, resource: str, **form: str) -> dict[str, Any]:
         data = urlencode(form).encode() if form else None
         with urllib.request.urlopen(f"{self.url}{resource}", data, timeout=60) as answer:
             return dict(json.load(answer))
@@ -75,7 +75,7 @@ def wait_for(server: Scrapyd, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + START_SEC
     while time.monotonic() < until and process.poll() is None:
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            server.ask("daemonstatus.json")
+            server.request("daemonstatus.json")
             return
         time.sleep(0.1)
     raise AssertionError(f"scrapyd did not start: {(server.directory / 'log').read_text()[-3000:]}")
@@ -95,7 +95,7 @@ def deploy(project: Path, server: Scrapyd) -> None:
 def finished(server: Scrapyd, job: str) -> dict[str, Any]:
     until = time.monotonic() + JOB_SEC
     while time.monotonic() < until:
-        jobs = server.ask("listjobs.json?project=feedcrawl")
+        jobs = server.request("listjobs.json?project=feedcrawl")
         for each in jobs["finished"]:
             if each["id"] == job:
                 return dict(each)
@@ -117,7 +117,7 @@ def test_a_job_runs_from_an_egg(
         site.serve(urlsplit(entry.url).path, html(page(entry.title, paragraphs(entry.url, 4))))
 
     deploy(project, scrapyd)
-    assert set(scrapyd.ask("listspiders.json?project=feedcrawl")["spiders"]) >= {"feeds"}
+    assert set(scrapyd.request("listspiders.json?project=feedcrawl")["spiders"]) >= {"feeds"}
     (egg,) = (scrapyd.directory / "eggs").rglob("*.egg")
     inside = ZipFile(egg).namelist()
     lua = {

@@ -48,7 +48,7 @@ def test_no_secret_is_logged_printed_or_handed_to_other_programs(tmp_path: Path)
         with world.client() as client:
             assert article(client, good)["status"] == "success"  # it was fetched with its secret
             letters = client.lrange("page_fetcher_dlq", 0, -1)
-            told = client.xrange("feedcrawl:events")
+            events = client.xrange("feedcrawl:events")
             assert len(letters) >= 4
-            assert {fields["type"] for _, fields in told} >= {"new_entry", "article_ready", "article_failed"}
-            assert [each for each in map(str, [*letters, *told]) if SECRET in each] == []
+            assert {fields["type"] for _, fields in events} >= {"new_entry", "article_ready", "article_failed"}
+            assert [each for each in map(str, [*letters, *events]) if SECRET in each] == []

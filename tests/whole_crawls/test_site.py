@@ -79,9 +79,9 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def test_listings_are_followed_and_articles_fetched(story: World) -> None:
-    asked = story.paths("first", "room.test")
+    requested = story.paths("first", "room.test")
     stories = [f"/2026/11/28/story-{name}" for name in ("0", "1", "2?utm_source=x", "3")]
-    assert sorted(asked) == ["/", *stories, "/broken", "/page/2", "/page/3", "/robots.txt", "/section"]
+    assert sorted(requested) == ["/", *stories, "/broken", "/page/2", "/page/3", "/robots.txt", "/section"]
     assert story.paths("first", "other.test") == []
     with story.client() as client:
         for number in range(4):
@@ -103,8 +103,8 @@ def test_sources_are_subscribed_with_their_settings(story: World) -> None:
     with story.client() as client:
         (feed_,) = Registry(client).all()
         (sitemap,) = Sitemaps(client).all()
-    said = feed_.subscription
-    assert (said.source, said.priority, said.categories, said.min_interval_sec) == ("shop", 9, ("goods",), 1200)
+    stored = feed_.subscription
+    assert (stored.source, stored.priority, stored.categories, stored.min_interval_sec) == ("shop", 9, ("goods",), 1200)
     assert (sitemap.sitemap.source, sitemap.sitemap.priority, sitemap.sitemap.categories) == ("shop", 9, ("goods",))
     gaps = story.origin.ledger.gaps("shop.test")
     assert min(gaps) >= 0.2

@@ -1,4 +1,4 @@
-"""Sources that name only their base: their feed and sitemaps are found once, or it is said what was tried."""
+"""Sources that name only their base: feed and sitemaps are searched once; a failed search lists its attempts."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -79,27 +79,27 @@ def test_sitemaps_are_found_beside_a_named_feed_unless_the_source_disables_them(
         assert {each.sitemap.url for each in wired.sitemaps.all() if each.sitemap.source == "fed"} == {
             fed.url("/sitemap.xml")
         }
-    asked = [request.target for request in searched.asked["first"] if request.host == "fed.test"]
-    assert "/feed" not in asked
-    assert {request.target for request in searched.asked["first"] if request.host == "alone.test"} == {"/own.xml"}
+    requested = [request.target for request in searched.requests["first"] if request.host == "fed.test"]
+    assert "/feed" not in requested
+    assert {request.target for request in searched.requests["first"] if request.host == "alone.test"} == {"/own.xml"}
     assert alone.url("/four") not in {line["url"] for line in searched.lines("articles")}
 
 
 def test_a_search_without_result_is_logged_once(searched: World) -> None:
     logged = {each["source"]: each for each in searched.logged("first", "source_nothing_found")}
     assert set(logged) == {"bare", "unmapped"}
-    said = logged["bare"]
+    line = logged["bare"]
     assert "/news-sitemap.xml (http_404)" in logged["unmapped"]["detail"]
     bare = searched.origin.site("bare.test")
-    assert (said["source"], said["url"]) == ("bare", bare.url("/"))
-    assert f"{bare.url('/feed')} (http_404)" in said["detail"]
-    assert f"{bare.url('/sitemap.xml')} (http_404)" in said["detail"]
+    assert (line["source"], line["url"]) == ("bare", bare.url("/"))
+    assert f"{bare.url('/feed')} (http_404)" in line["detail"]
+    assert f"{bare.url('/sitemap.xml')} (http_404)" in line["detail"]
     assert searched.logged("second", "source_nothing_found") == []
     with searched.client() as client:
-        told = {each["source"]: each for each in events(client, "source_searched")}
-    assert set(told) == {"linked", "header", "mapped", "bare", "paged", "unmapped", "fed"}
-    assert (told["fed"]["sought"], told["paged"]["sought"]) == (["sitemap"], ["feed"])
-    assert told["bare"]["feeds"] == told["bare"]["sitemaps"] == []
+        searched_sources = {each["source"]: each for each in events(client, "source_searched")}
+    assert set(searched_sources) == {"linked", "header", "mapped", "bare", "paged", "unmapped", "fed"}
+    assert (searched_sources["fed"]["sought"], searched_sources["paged"]["sought"]) == (["sitemap"], ["feed"])
+    assert searched_sources["bare"]["feeds"] == searched_sources["bare"]["sitemaps"] == []
     run = run_scrapy("feeds", data_dir=searched.data, env=searched.env, timeout_sec=60)
     assert "source 'bare': no feed and no sitemap was found; tried: " in run.err
     run = run_scrapy("why", "bare.test:" + bare.url("/").split(":")[2], data_dir=searched.data, env=searched.env)
@@ -116,7 +116,7 @@ def test_the_explanation_of_a_source_shows_its_current_addresses(searched: World
 
 
 def test_nothing_is_requested_again_at_the_next_start(searched: World) -> None:
-    assert searched.asked["second"] == []
+    assert searched.requests["second"] == []
 
 
 def test_hosts_keep_their_pace_during_a_search(searched: World) -> None:

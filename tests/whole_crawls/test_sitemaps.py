@@ -63,8 +63,8 @@ def news(origin: Origin) -> str:
     site = origin.site("news.test")
     bare = "<html><body><p>" + "Nothing of a date is written here, only words about the harbour. " * 12
     url = site.serve("/bare", html(bare))
-    said = "<news:news><news:publication_date>2026-03-02T08:00:00Z</news:publication_date></news:news>"
-    return site.serve("/news.xml", document(urlset((url, 1), inside=said)))
+    news_tags = "<news:news><news:publication_date>2026-03-02T08:00:00Z</news:publication_date></news:news>"
+    return site.serve("/news.xml", document(urlset((url, 1), inside=news_tags)))
 
 
 def text(origin: Origin) -> str:
@@ -127,18 +127,18 @@ def test_only_recently_changed_pages_are_fetched(story: World) -> None:
 
 
 def test_polls_are_conditional_and_wait_at_least_six_hours(story: World) -> None:
-    again = [each for each in story.asked["second"] if each.target == "/sitemap.xml" and each.host == "dated.test"]
+    again = [each for each in story.requests["second"] if each.target == "/sitemap.xml" and each.host == "dated.test"]
     assert [each.header("If-None-Match") for each in again] == ['"1"']
-    assert story.asked["third"] == []
+    assert story.requests["third"] == []
     for each in watched(story).values():
         assert each.record.interval_sec is not None
         assert each.record.interval_sec >= 21_600 * (1 if each.record.last_success_at else 0.8)
 
 
 def test_an_index_is_followed_three_deep_and_each_part_once(story: World) -> None:
-    asked = [path for path in story.paths("first", "nested.test") if path.endswith((".xml", ".gz"))]
+    requested = [path for path in story.paths("first", "nested.test") if path.endswith((".xml", ".gz"))]
     deep = ["/deep1.xml", "/deep2.xml", "/deep3.xml"]
-    assert sorted(asked) == [*deep, "/index.xml", "/missing.xml", "/part.xml.gz"]
+    assert sorted(requested) == [*deep, "/index.xml", "/missing.xml", "/part.xml.gz"]
     assert stored(story, "nested.test", "/part")
     found = watched(story)
     assert found["nested.test/deep3.xml"].sitemap.depth == 3
@@ -206,7 +206,7 @@ def test_a_sitemap_larger_than_a_poll_takes_comes_in_portions(tmp_path: Path) ->
         world.crawl("fourth", "now=1", spider="sitemaps")
         met = [len(world.paths(run, "large.test")) for run in ("first", "second", "third", "fourth")]
         assert met == [4, 3, 2, 1]
-        (last,) = world.asked["fourth"]
+        (last,) = world.requests["fourth"]
         assert (last.header("If-None-Match"), last.status) == ('"1"', 304)
 
 

@@ -78,12 +78,12 @@ def test_tasks_have_the_source_and_its_priority(crawled: World) -> None:
 
 
 def test_a_url_queued_again_sends_its_validators(crawled: World) -> None:
-    (asked,) = crawled.asked["again"]
-    assert (asked.target, asked.header("If-None-Match"), asked.status) == ("/queue/", '"/queue/"', 304)
+    (request,) = crawled.requests["again"]
+    assert (request.target, request.header("If-None-Match"), request.status) == ("/queue/", '"/queue/"', 304)
     url = crawled.origin.site("m.shop.test").url("/queue/")
     with crawled.client() as client:
-        told = [each for each in events(client, "webpage_fetched") if each["url"] == url]
-    assert len({each["event"] for each in told}) == 2  # the cached page is announced once more
+        fetched = [each for each in events(client, "webpage_fetched") if each["url"] == url]
+    assert len({each["event"] for each in fetched}) == 2  # the cached page is announced once more
 
 
 def test_a_replay_changes_nothing(crawled: World) -> None:

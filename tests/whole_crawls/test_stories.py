@@ -142,9 +142,9 @@ def test_merges_are_undone_in_both_directions_permanently(tmp_path: Path) -> Non
         world.crawl("apart")
         assert [article(client, url)["status"] for url in (story, copy, named, site.url("/section"))] == ["success"] * 4
         assert article(client, named)["canonical_url"] == named
-        told_of = {(event["uid"], event["winner"]) for event in events(client, "article_unmerged")}
+        announced = {(event["uid"], event["winner"]) for event in events(client, "article_unmerged")}
         pairs = [(copy, story), (named, site.url("/section"))]
-        assert told_of == {(url_uid(loser), url_uid(winner)) for loser, winner in pairs}
+        assert announced == {(url_uid(loser), url_uid(winner)) for loser, winner in pairs}
         assert len(events(client, "article_merged")) == 2
 
 

@@ -99,9 +99,9 @@ def let_in(world: World) -> None:
         client.config_set("requirepass", "")
 
 
-def follow(world: World, *whom: str) -> None:
+def follow(world: World, *primary: str) -> None:
     with world.client() as client:
-        client.replicaof(*whom)
+        client.replicaof(*primary)
 
 
 Step = Callable[[World, Server], object]
@@ -141,13 +141,13 @@ def test_a_crawl_pauses_with_a_reason_and_continues(world: World, server: Server
                 logged(world, "store_away")[-1:] and logged(world, "store_away")[-1]["reason"] == wanted
             )
         )
-        asked = len(world.origin.ledger.requests)
+        requested = len(world.origin.ledger.requests)
         mend(world, server)
         mended = time.monotonic()
         world.until(lambda wanted=number: len(logged(world, "store_back")) == wanted, timeout_sec=BACK_SEC)
         took[reason] = time.monotonic() - mended
         world.until(fetched(world, site, f"after-{number}"))
-        assert asked <= len(world.origin.ledger.requests) - 1
+        assert requested <= len(world.origin.ledger.requests) - 1
     assert [line["reason"] for line in logged(world, "store_back")] == [reason for reason, _, _ in TROUBLES]
     assert max(took.values()) < BACK_SEC, took
     worker.send_signal(signal.SIGTERM)
@@ -214,8 +214,8 @@ def test_an_emptied_server_ends_the_crawl_and_is_refused_until_its_restore(world
     ]
     assert (restored.code, restored.out in there_again) == (0, True), restored.out  # one may be there by itself
     world.crawl("after", FEEDCRAWL_HOST_DELAY_SEC="0.01")
-    asked = [target for target in world.paths("after", "site.test") if target.startswith("/p")]
-    assert len(asked) == len(set(asked)) == 20 - len(stored)
+    requested = [target for target in world.paths("after", "site.test") if target.startswith("/p")]
+    assert len(requested) == len(set(requested)) == 20 - len(stored)
     uids = [line["uid"] for line in world.lines("articles")]
     assert len(uids) == len(set(uids)) == 20
 
@@ -243,9 +243,9 @@ def test_a_full_disk_is_waited_for_and_leaves_no_half_record(world: World, when:
     world.until(lambda: logged(world, "disk_away"))
     assert logged(world, "disk_away")[0]["reason"] == "disk_full"
     tries = flag.with_name(f"{flag.name}.tries")
-    asked, tried = len(world.origin.ledger.requests), tries.stat().st_size
+    requested, tried = len(world.origin.ledger.requests), tries.stat().st_size
     world.until(lambda: tries.stat().st_size >= tried + 3)
-    assert len(world.origin.ledger.requests) <= asked + 1  # it pauses, and does not ask publishers in vain
+    assert len(world.origin.ledger.requests) <= requested + 1  # it pauses, and does not ask publishers in vain
     flag.unlink()
     world.until(lambda: logged(world, "disk_back"), timeout_sec=BACK_SEC)
     assert world.exit_of(worker) == 0, world.logs()[-3000:]

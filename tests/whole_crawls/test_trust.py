@@ -16,8 +16,8 @@ MODIFIED = Answer(status=304)
 
 def conditional(world: World, run: str, host: str) -> list[bool]:
     """Of each request for the feed in a run: whether it was conditional."""
-    asked = [request for request in world.asked[run] if (request.host, request.path) == (host, "/feed")]
-    return [request.conditional for request in asked]
+    requests = [request for request in world.requests[run] if (request.host, request.path) == (host, "/feed")]
+    return [request.conditional for request in requests]
 
 
 def only_feed(registry: Registry) -> Feed:

@@ -53,12 +53,12 @@ def test_a_lost_feed_is_found_by_its_entries(tmp_path: Path) -> None:
         )  # fmt: skip
         assert {each["title"] for each in events(client, "new_entry")} == {f"About {name}" for name in "abcdx"}
 
-        told = run_scrapy("feeds", "undo-move", site.url("/new"), data_dir=world.data, env=world.env)
-        assert told.code == 0, told.err
+        undone = run_scrapy("feeds", "undo-move", site.url("/new"), data_dir=world.data, env=world.env)
+        assert undone.code == 0, undone.err
         home = registry.load([moved.id])[moved.id].subscription
         assert (home.url, home.formerly, home.refused) == (site.url("/feed"), (), (site.url("/new"),))
-        told = run_scrapy("feeds", "move", site.url("/feed"), site.url("/other"), data_dir=world.data, env=world.env)
-        assert told.code == 0, told.err
+        undone = run_scrapy("feeds", "move", site.url("/feed"), site.url("/other"), data_dir=world.data, env=world.env)
+        assert undone.code == 0, undone.err
         world.crawl("there", FEEDCRAWL_LINGER_SEC="1")
         assert registry.load([moved.id])[moved.id].subscription.url == site.url("/other")
         assert "/other" in world.paths("there", site.name)

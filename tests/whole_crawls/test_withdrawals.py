@@ -20,8 +20,8 @@ def test_a_complete_feed_deletes_missing_entries_and_keeps_their_articles(tmp_pa
         a, b, c = (entry(site, name, hour=hour) for hour, name in enumerate("abc"))
         for name in "abc":
             site.serve(f"/{name}", good_page(name))
-        whole, less, none = complete(a, b, c), complete(a, c), complete()
-        url = site.serve("/feed", whole, less, none, complete(c, a), whole)
+        whole, less, empty = complete(a, b, c), complete(a, c), complete()
+        url = site.serve("/feed", whole, less, empty, complete(c, a), whole)
         windowed = site.serve("/window", feed([replace(b, guid="w")], etag=None), feed([], etag=None))
         world.crawl("whole", f"feeds={url},{windowed}")
         assert events(client, "entry_deleted") == []

@@ -43,8 +43,8 @@ def test_workers_share_the_work_and_leave_in_order(tmp_path: Path) -> None:
         assert frontier.counts()["pending:article"] > 0  # it was in the middle of its work
 
         world.crawl("rest")
-        asked = Counter((request.host, request.path) for request in world.origin.ledger.requests)
-        assert {each: times for each, times in asked.items() if times > 1} == {}
+        requested = Counter((request.host, request.path) for request in world.origin.ledger.requests)
+        assert {each: times for each, times in requested.items() if times > 1} == {}
         for host in world.origin.ledger.hosts():
             assert world.origin.ledger.max_open(host) == 1
             assert min(world.origin.ledger.gaps(host)) > DELAY_SEC * 0.8
@@ -58,7 +58,7 @@ def test_workers_share_the_work_and_leave_in_order(tmp_path: Path) -> None:
 
 
 def test_four_workers_that_come_and_go_stay_polite(tmp_path: Path) -> None:
-    """Each leaves in its turn, killed or asked to, in the middle of its work, and another one comes."""
+    """Each worker is killed or terminated in its turn, in the middle of its work, and another starts."""
     with world_in(tmp_path, **SETTINGS) as world:
         campaign = Campaign(world, pages=24)
         feeds = [campaign.site("site") for _ in range(5)]
@@ -73,8 +73,8 @@ def test_four_workers_that_come_and_go_stay_polite(tmp_path: Path) -> None:
 
         world.until(lambda: working(4), timeout_sec=90)
         for number, end in enumerate((signal.SIGKILL, signal.SIGTERM) * 3):
-            asked = len(ledger.requests)
-            world.until(lambda asked=asked: len(ledger.requests) >= asked + 10)
+            requested = len(ledger.requests)
+            world.until(lambda requested=requested: len(ledger.requests) >= requested + 10)
             world.until(lambda oldest=number + 1: working(oldest))
             leaving = workers.pop(0)
             leaving.send_signal(end)

@@ -43,14 +43,14 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     folder = Path("/tmp") / f"fc-pg-{os.getpid()}"
     folder.mkdir(mode=0o755)
-    who = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    if who:
+    prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    if prefix:
         shutil.chown(folder, pwd.getpwnam("postgres").pw_uid)
     port, run = free_port(), PROGRAMS[-1]
     options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -c fsync=off"
-    start = [*who, str(run / "pg_ctl"), "-D", str(folder / "data"), "-w", "-o", options, "-l", str(folder / "log")]
+    start = [*prefix, str(run / "pg_ctl"), "-D", str(folder / "data"), "-w", "-o", options, "-l", str(folder / "log")]
     try:
-        init = [*who, str(run / "initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "ada", "-E", "UTF8"]
+        init = [*prefix, str(run / "initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "ada", "-E", "UTF8"]
         subprocess.run(init, check=True, capture_output=True, cwd="/")
         subprocess.run([*start, "start"], check=True, capture_output=True, cwd="/")
         yield f"postgresql://ada:s3cret@127.0.0.1:{port}/postgres"

@@ -211,7 +211,7 @@ def test_media_files_go_with_the_last_line_that_names_them(tmp_path: Path) -> No
         lines["files"].append(TODAY - timedelta(9 if name in ("old", "known") else 1), stored[name])
         if name != "used":
             os.utime(tmp_path / "files" / path, (1.0, 1.0))
-    pending = {name: [{**said, "sha256": None}] for name, said in stored.items()}
+    pending = {name: [{**record, "sha256": None}] for name, record in stored.items()}
     lines["articles"].append(TODAY - timedelta(9), {"files": pending["old"]})
     lines["articles"].append(TODAY, {"files": [*pending["article"], stored["known"] | {"url": "http://b.test/"}]})
     lines["articles"].append(TODAY, {"of a version": "without files"})
@@ -239,9 +239,9 @@ def test_the_archive_is_kept_within_a_size_its_oldest_day_first(tmp_path: Path) 
     sizes = day_sizes(tmp_path / "raw")
     limit = sum(sizes[f"{TODAY - timedelta(days=ago)}"] for ago in (0, 1))
     assert apply(config(tmp_path, RAW_BYTES=str(limit)), TODAY) is not None
-    kept = found(tmp_path).values()
-    assert sorted((TODAY - ref.fetched_at.date()).days for ref in kept if ref.feed_id is None) == [0, 1]
-    assert {ref.feed_id for ref in kept if ref.feed_id} == {"f0", "f1", "f2", "f3"}  # the last fetches of each feed
+    left = found(tmp_path).values()
+    assert sorted((TODAY - ref.fetched_at.date()).days for ref in left if ref.feed_id is None) == [0, 1]
+    assert {ref.feed_id for ref in left if ref.feed_id} == {"f0", "f1", "f2", "f3"}  # the last fetches of each feed
     assert sum(day_sizes(tmp_path / "raw").values()) <= limit
     assert apply(config(tmp_path, RAW_BYTES=str(limit)), TODAY) is None  # done for today
     assert apply(config(tmp_path, RAW_BYTES="1"), TODAY) is not None  # unless it is too large

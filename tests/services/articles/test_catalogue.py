@@ -111,8 +111,8 @@ def test_filters(
     monkeypatch.setattr(catalogue, "_CHUNK", chunk)
     names = [url(n, "a.paper.test" if n < 3 else "b.paper.test") for n in range(5)]
     for n, name in enumerate(names):
-        said = {"category": "odd" if n % 2 else "even", "payload": {"feed_id": f"f{n}"}}
-        item = reader.page(reader.lease(name, **said), text(f"story {n}"), language="de" if n < 2 else "en-GB")
+        fields = {"category": "odd" if n % 2 else "even", "payload": {"feed_id": f"f{n}"}}
+        item = reader.page(reader.lease(name, **fields), text(f"story {n}"), language="de" if n < 2 else "en-GB")
         reader.wired.leases.done(reader.passed(item).lease, status="fetched")
     for limit in (1, 2, 9):
         found = [uid for page in all_pages(reader, conditions, limit) for uid in page]

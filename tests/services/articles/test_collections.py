@@ -108,15 +108,15 @@ def test_a_failed_url_has_no_article(reader: Reader, shelves: CollectionService)
     assert (found.media.processing_status, found.article) == ("failed", None)
 
 
-@pytest.mark.parametrize("asked_first", [True, False])
+@pytest.mark.parametrize("requested_first", [True, False])
 @pytest.mark.parametrize("html", [True, False])
 def test_a_member_stays_after_its_article_has_expired(
-    reader: Reader, shelves: CollectionService, redis_client: redis.Redis, asked_first: bool, html: bool
+    reader: Reader, shelves: CollectionService, redis_client: redis.Redis, requested_first: bool, html: bool
 ) -> None:
-    if asked_first:
+    if requested_first:
         reader.wired.media.submit(url(1), "ada", START)
     reader.read(url(1), text("a"), title="One")
-    if not asked_first:
+    if not requested_first:
         reader.wired.media.submit(url(1), "ada", START)
     before = shelves.page("ada", "default", html=html)
     redis_client.delete(f"rss:article_canonical:{url_uid(url(1))}")

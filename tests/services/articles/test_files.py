@@ -32,7 +32,7 @@ STORED = state("pending") | {"status": "stored", "sha256": "ab"}
 
 
 class Shown:
-    """What is asked of an extraction."""
+    """The requests for extractions."""
 
     image = URL
 

@@ -184,9 +184,9 @@ def test_an_edit_is_a_version_of_its_own(reader: Reader, redis_client: redis.Red
     assert (first.updated, second.updated) == (False, True)
     hashes = [each["content_hash"] for each in shown(reader, A)["revisions"]]
     assert hashes == [second.content_hash, first.content_hash]
-    kept = redis_client.hgetall(f"fc:{{0}}:fragments:{IDS[A]}")
-    assert json.loads(kept.pop("article"))["content_hash"] == second.content_hash
-    assert {digest: json.loads(parts)[0]["canonical_text"] for digest, parts in kept.items()} == {
+    fragments = redis_client.hgetall(f"fc:{{0}}:fragments:{IDS[A]}")
+    assert json.loads(fragments.pop("article"))["content_hash"] == second.content_hash
+    assert {digest: json.loads(parts)[0]["canonical_text"] for digest, parts in fragments.items()} == {
         first.content_hash: TEXT,
         second.content_hash: EDITED,
     }

@@ -32,9 +32,9 @@ def events_of(client: redis.Redis) -> list[tuple[str, str]]:
 
 def everything(client: redis.Redis) -> dict[str, Any]:
     """What others read of articles, whatever else is in the server."""
-    kept: dict[str, Any] = {key: client.hgetall(key) for key in client.keys("rss:article_canonical:*")}
-    kept |= {key: client.smembers(key) for key in client.keys("rss:articles_by_category:*")}
-    return kept | {"index": client.zrange("rss:article_canonical_index", 0, -1, withscores=True)}
+    stored: dict[str, Any] = {key: client.hgetall(key) for key in client.keys("rss:article_canonical:*")}
+    stored |= {key: client.smembers(key) for key in client.keys("rss:articles_by_category:*")}
+    return stored | {"index": client.zrange("rss:article_canonical_index", 0, -1, withscores=True)}
 
 
 @pytest.mark.parametrize(("text", "why"), [(TEXT, "same_text"), (f"{TEXT}\nMore.", "near_text")])

@@ -208,23 +208,23 @@ def test_a_hash_and_a_line_have_the_same_outline() -> None:
 
 @pytest.mark.parametrize(("updated", "kind"), [(False, "article_ready"), (True, "article_updated")])
 def test_event_of_an_article_names_its_version(updated: bool, kind: str) -> None:
-    (told,) = tasks.article_events(RECORD, updated=updated)
-    assert (told.type, told.id) == (kind, f"{kind}:0123456789abcdef:{'ab' * 8}")
-    data = json.loads(told.data)
+    (event,) = tasks.article_events(RECORD, updated=updated)
+    assert (event.type, event.id) == (kind, f"{kind}:0123456789abcdef:{'ab' * 8}")
+    data = json.loads(event.data)
     assert (data["uid"], data["categories"], data["feed_id"]) == ("0123456789abcdef", ["news"], None)
     assert "clean_text" not in data
 
 
 def test_event_of_a_failure() -> None:
-    told = tasks.failure_event({**RECORD, "failure": "FAIL_HTTP", "failure_reason": "http_404", "http_status": 404})
-    assert (told.type, told.id) == ("article_failed", "article_failed:0123456789abcdef:FAIL_HTTP")
-    assert json.loads(told.data)["http_status"] == 404
+    event = tasks.failure_event({**RECORD, "failure": "FAIL_HTTP", "failure_reason": "http_404", "http_status": 404})
+    assert (event.type, event.id) == ("article_failed", "article_failed:0123456789abcdef:FAIL_HTTP")
+    assert json.loads(event.data)["http_status"] == 404
 
 
 def test_event_of_a_merge_names_both_articles() -> None:
-    told = tasks.merged_event("l", "w", "http://a.test/2", "http://a.test/1")
-    assert told.id == "article_merged:l:w"
-    assert json.loads(told.data) == {
+    event = tasks.merged_event("l", "w", "http://a.test/2", "http://a.test/1")
+    assert event.id == "article_merged:l:w"
+    assert json.loads(event.data) == {
         "uid": "l",
         "winner": "w",
         "url": "http://a.test/2",
@@ -235,9 +235,9 @@ def test_event_of_a_merge_names_both_articles() -> None:
 
 
 def test_event_of_an_undone_merge() -> None:
-    told = tasks.unmerged_event("l", "w", "http://a.test/2", "http://a.test/2")
-    assert told.id == "article_unmerged:l:w"
-    assert json.loads(told.data)["winner"] == "w"
+    event = tasks.unmerged_event("l", "w", "http://a.test/2", "http://a.test/2")
+    assert event.id == "article_unmerged:l:w"
+    assert json.loads(event.data)["winner"] == "w"
 
 
 def page(**fields: Any) -> Any:
@@ -246,10 +246,10 @@ def page(**fields: Any) -> Any:
 
 
 def test_event_of_a_page_has_the_fields_of_the_webpage_log() -> None:
-    told = tasks.webpage_event(page(), cached=True)
+    event = tasks.webpage_event(page(), cached=True)
     url_sha256 = hashlib.sha256("http://a.test/é".encode()).hexdigest()
     body_sha256 = hashlib.sha256("<p>é".encode()).hexdigest()
-    assert json.loads(told.data) == {
+    assert json.loads(event.data) == {
         "type": "webpage_fetched",
         "url": "http://a.test/é",
         "cache_key": f"webpage:{url_sha256}",
@@ -259,8 +259,8 @@ def test_event_of_a_page_has_the_fields_of_the_webpage_log() -> None:
         "content_hash": body_sha256,
         "fetched_at": "2026-11-27T12:00:00Z",
     }
-    assert tasks.webpage_event(page(), cached=True).id == told.id
-    assert tasks.webpage_event(page(html="other"), cached=True).id != told.id
+    assert tasks.webpage_event(page(), cached=True).id == event.id
+    assert tasks.webpage_event(page(html="other"), cached=True).id != event.id
     assert json.loads(tasks.webpage_event(page(), cached=False).data)["cache_key"] == ""
 
 

@@ -79,16 +79,16 @@ def test_an_old_lease_of_the_same_task_is_not_held(leases: Leases) -> None:
 
 def test_on_change_is_called_when_work_may_be_due(leases: Leases, frontier: Frontier) -> None:
     frontier.pace("h0.test", delay_sec=5)
-    told: list[float] = []
-    leases.on_change = told.append
+    waits: list[float] = []
+    leases.on_change = waits.append
     leases.enqueue(tasks(1), delay_sec=2)
     leases.enqueue_each([(tasks(1)[0], 0, "operator")])
-    assert told == [2, 0]
+    assert waits == [2, 0]
     (lease,) = leases.take(1, LANES).leases
     leases.release(lease, "ok")
-    assert 4 < told[2] <= 5
+    assert 4 < waits[2] <= 5
     leases.done(lease)
-    assert told[3:] == [0]
+    assert waits[3:] == [0]
 
 
 def test_a_lost_lease_is_named_and_forgotten(leases: Leases, frontier: Frontier) -> None:
@@ -119,11 +119,11 @@ def test_a_lease_that_was_just_ended_is_not_lost(leases: Leases, frontier: Front
 
 def test_a_lease_whose_take_lost_its_reply_is_returned(leases: Leases, frontier: Frontier) -> None:
     leases.enqueue(tasks(2))
-    (held,) = leases.take(1, LANES).leases
+    (returned,) = leases.take(1, LANES).leases
     frontier.take(1, lanes=LANES)  # executed, and its reply lost
     assert leases.return_strays() == 1
     assert (state(frontier, "t0")[0], state(frontier, "t1")) == ("fetching", ("pending", 0))
-    assert leases.holds(held)
+    assert leases.holds(returned)
 
 
 def test_leases_without_confirmation_at_closing_count_as_unreturned(leases: Leases, shaky: Shaky) -> None:
@@ -222,16 +222,16 @@ def test_a_redirected_task_waits_for_the_other_host(leases: Leases, frontier: Fr
 def test_a_worker_that_slept_asks_whether_its_leases_are_still_its_own(shaky: Shaky, frontier: Frontier) -> None:
     brief = Leases(shaky, lease_sec=0.0)  # all of the time that a lease lives has always passed
     brief.enqueue(tasks(2))
-    kept, lost = brief.take(2, LANES).leases
+    first, lost = brief.take(2, LANES).leases
     frontier.remove(lost.id)
     assert brief.holds(lost)
-    assert brief.confirms(kept)
+    assert brief.confirms(first)
     assert not brief.confirms(lost)
-    assert list(brief.leased) == [kept.id]
+    assert list(brief.leased) == [first.id]
     shaky.away = True
-    assert not brief.confirms(lost)  # nobody needs to be asked
+    assert not brief.confirms(lost)  # known without a request to the server
     with pytest.raises(StoreUnavailable):
-        brief.confirms(kept)
+        brief.confirms(first)
 
 
 def test_a_lease_within_its_time_is_confirmed_without_a_question(leases: Leases, shaky: Shaky) -> None:

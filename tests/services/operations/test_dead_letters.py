@@ -152,9 +152,9 @@ def test_a_task_that_workers_died_of_is_announced_once(wired: Wiring, monkeypatc
     assert names(wired) == ["http://h1.test/"]
     record = wired.articles.record(started.uid)
     assert (record["status"], record["failure"], record["failure_reason"]) == ("failure", "FAIL_PARSE", "lease_expired")
-    told = [each for _, each in wired.client.xrange("feedcrawl:events")]
-    assert [each["type"] for each in told] == ["article_failed"]
-    assert json.loads(told[0]["data"])["failure_reason"] == "lease_expired"
+    events = [each for _, each in wired.client.xrange("feedcrawl:events")]
+    assert [each["type"] for each in events] == ["article_failed"]
+    assert json.loads(events[0]["data"])["failure_reason"] == "lease_expired"
     media = wired.media.get(started.media_id)
     assert (media["processing_status"], media["last_error_code"]) == ("failed", "E_INGEST_FAILED")
 

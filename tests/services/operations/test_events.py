@@ -15,7 +15,7 @@ def events(redis_client: redis.Redis) -> Events:
     return Events(redis_client, ttl_sec=3600)
 
 
-def tell(client: redis.Redis, events: Events, count: int) -> list[str]:
+def publish(client: redis.Redis, events: Events, count: int) -> list[str]:
     """Every third is an article, the others entries; the cursors."""
     with client.pipeline() as pipe:
         kinds = ("article_ready", "new_entry", "new_entry")
@@ -24,7 +24,7 @@ def tell(client: redis.Redis, events: Events, count: int) -> list[str]:
 
 
 def test_pages_follow_each_other_to_the_end(events: Events, redis_client: redis.Redis) -> None:
-    cursors = tell(redis_client, events, 7)
+    cursors = publish(redis_client, events, 7)
     page, seen = service.Page((), service.BEGINNING), []
     for _ in range(4):
         page = service.read(events, page.cursor, 3)
@@ -37,7 +37,7 @@ def test_pages_follow_each_other_to_the_end(events: Events, redis_client: redis.
 def test_types_narrow_down_and_the_cursor_moves_on(
     events: Events, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cursors = tell(redis_client, events, 10)
+    cursors = publish(redis_client, events, 10)
     page = service.read(events, "0", 2, {"article_ready"})
     assert ([each["data"]["n"] for each in page.events], page.cursor) == ([0, 3], cursors[3])
     page = service.read(events, page.cursor, 2, {"article_ready"})
@@ -50,10 +50,10 @@ def test_types_narrow_down_and_the_cursor_moves_on(
 
 def test_from_now_on(events: Events, redis_client: redis.Redis) -> None:
     assert service.read(events, service.NOW) == service.Page((), "0")
-    tell(redis_client, events, 3)
+    publish(redis_client, events, 3)
     page = service.read(events, service.NOW)
     assert page.events == ()
-    (later,) = tell(redis_client, events, 1)
+    (later,) = publish(redis_client, events, 1)
     assert [each["cursor"] for each in service.read(events, page.cursor).events] == [later]
 
 
@@ -84,5 +84,5 @@ def test_a_bad_argument_is_refused(events: Events, given: dict[str, object], cod
 
 
 def test_a_whole_page_is_json(events: Events, redis_client: redis.Redis) -> None:
-    tell(redis_client, events, 3)
+    publish(redis_client, events, 3)
     assert json.loads(json.dumps(service.read(events).events))[2]["data"] == {"n": 2}

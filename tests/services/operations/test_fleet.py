@@ -113,8 +113,8 @@ def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
     assert found["feedcrawl_circuit_breaker_current_backoff_seconds"] == 30  # as chosen, however much has passed
     assert 0 <= found["feedcrawl_events_behind_seconds them"] < 60
     assert 0 < found["feedcrawl_events_behind_seconds search"] < 60
-    said = {name.partition(" ")[0] for name, value in found.items() if value}
-    assert {metric.full_name for metric in FLEET} <= said | {
+    moved = {name.partition(" ")[0] for name, value in found.items() if value}
+    assert {metric.full_name for metric in FLEET} <= moved | {
         "feedcrawl_lateness_seconds",
         "feedcrawl_events_behind_seconds",
     }

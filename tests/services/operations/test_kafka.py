@@ -34,8 +34,8 @@ def access(**given: Any) -> dict[str, Any]:
 
 
 def config(**given: Any) -> Config:
-    said = {f"FEEDCRAWL_KAFKA_{name}": str(value) for name, value in given.items()}
-    return Config.from_settings(from_environment(said))
+    settings = {f"FEEDCRAWL_KAFKA_{name}": str(value) for name, value in given.items()}
+    return Config.from_settings(from_environment(settings))
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def test_a_login(mechanism: str) -> None:
 
 
 def test_tls_verifies_certificate_and_name_by_the_file_that_was_given(pair: Pair) -> None:
-    said = access(SECURITY="sasl_ssl", CA_FILE=pair.cert, USERNAME="ada", PASSWORD=SECRET)
-    context = said["ssl_context"]
-    assert said["security_protocol"] == "SASL_SSL"
+    settings = access(SECURITY="sasl_ssl", CA_FILE=pair.cert, USERNAME="ada", PASSWORD=SECRET)
+    context = settings["ssl_context"]
+    assert settings["security_protocol"] == "SASL_SSL"
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
     assert len(context.get_ca_certs()) == 1
     assert len(access(SECURITY="ssl")["ssl_context"].get_ca_certs()) != 1  # the system's
@@ -132,12 +132,12 @@ def test_the_password_is_in_no_representation() -> None:
 class Listener:
     """A server for TLS that reads the first bytes of one connection, if it comes about."""
 
-    def __init__(self, pair: Pair, *, asks: bool) -> None:
+    def __init__(self, pair: Pair, *, requires_login: bool) -> None:
         self.heard: bytes | None = None
         self.subject: Any = None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pair.cert, pair.key)
-        if asks:
+        if requires_login:
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_verify_locations(pair.cert)
         self._context = context
@@ -161,16 +161,16 @@ class Listener:
 
 @pytest.fixture
 def listening(pair: Pair, request: pytest.FixtureRequest) -> Iterator[Listener]:
-    listener = Listener(pair, asks=getattr(request, "param", False))
+    listener = Listener(pair, requires_login=getattr(request, "param", False))
     yield listener
     listener.close()
 
 
-def send(listener: Listener, said: dict[str, Any]) -> str:
+def send(listener: Listener, settings: dict[str, Any]) -> str:
     """Why the brokers are away, as they always are here."""
 
     async def sent() -> None:
-        brokers = Brokers(listener.bootstrap, said)
+        brokers = Brokers(listener.bootstrap, settings)
         try:
             await brokers.send([Message("topic", b"key", b"value", "id")])
         finally:
@@ -184,12 +184,12 @@ def send(listener: Listener, said: dict[str, Any]) -> str:
 @pytest.mark.parametrize("listening", [True], indirect=True)
 def test_a_connection_speaks_tls_and_shows_our_certificate(listening: Listener, pair: Pair) -> None:
     login = {"USERNAME": "ada", "PASSWORD": SECRET}
-    said = access(SECURITY="sasl_ssl", CA_FILE=pair.cert, CERT_FILE=pair.cert, KEY_FILE=pair.key, **login)
-    told = send(listening, said)
+    settings = access(SECURITY="sasl_ssl", CA_FILE=pair.cert, CERT_FILE=pair.cert, KEY_FILE=pair.key, **login)
+    answer = send(listening, settings)
     assert listening.heard is not None
     assert b"feedcrawl" in listening.heard  # a request of Kafka's protocol, with our name
     assert listening.subject is not None
-    assert SECRET not in told
+    assert SECRET not in answer
 
 
 def test_a_broker_without_a_valid_certificate_receives_nothing(

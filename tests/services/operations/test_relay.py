@@ -70,9 +70,9 @@ def new_entry(number: int, *, uid: str = "") -> Event:
     return Event("new_entry", f"new_entry:{number}", json.dumps(data))
 
 
-def tell(client: redis.Redis, events: Events, told: Sequence[Event]) -> None:
+def publish(client: redis.Redis, events: Events, announced: Sequence[Event]) -> None:
     with client.pipeline(transaction=False) as pipe:
-        events.add(pipe, told)
+        events.add(pipe, announced)
         pipe.execute()
 
 
@@ -85,7 +85,7 @@ def ids(found: Sequence[Received]) -> list[str]:
 
 
 class Flaky:
-    """A producer that keeps what it is sent, and fails or hangs when it is told to."""
+    """A producer that records the messages sent; a test may have it fail or hang."""
 
     def __init__(self, ends: Sequence[object] = ()) -> None:
         self.sent: list[str] = []
@@ -119,24 +119,24 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_events_come_once_each_and_in_order_per_article(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str], articles: int
 ) -> None:
-    told = [page(number, version) for version in range(20) for number in range(articles)]
-    random.Random(7).shuffle(told)
-    tell(redis_client, events, told)
+    pages = [page(number, version) for version in range(20) for number in range(articles)]
+    random.Random(7).shuffle(pages)
+    publish(redis_client, events, pages)
     consumer = relay(events, Brokers(kafka.bootstrap), topics, worker="a")
     assert relaying(consumer)
-    assert consumer.sent == len(told)
-    found = kafka.read([topics["webpage_fetched"]], len(told))
-    assert sorted(ids(found)) == sorted(event.id for event in told)
+    assert consumer.sent == len(pages)
+    found = kafka.read([topics["webpage_fetched"]], len(pages))
+    assert sorted(ids(found)) == sorted(event.id for event in pages)
     for number in range(articles):
         mine = [each for each in ids(found) if each.split(":")[1] == str(number)]
-        assert mine == [event.id for event in told if event.id.split(":")[1] == str(number)]
+        assert mine == [event.id for event in pages if event.id.split(":")[1] == str(number)]
     assert backlog(events, GROUP).unacknowledged == backlog(events, GROUP).waiting == 0  # type: ignore[union-attr]
 
 
 def test_each_topic_has_its_shape_and_key(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
 ) -> None:
-    tell(redis_client, events, [page(1), new_entry(2), Event("article_ready", "article_ready:x", "{}")])
+    publish(redis_client, events, [page(1), new_entry(2), Event("article_ready", "article_ready:x", "{}")])
     assert relaying(relay(events, Brokers(kafka.bootstrap), topics, worker="a"))
     log, entry = (kafka.read([topic], 1)[0] for topic in topics.values())
     assert WebpageEvent.model_validate_json(log.value()).url == "http://news.test/1"
@@ -164,13 +164,13 @@ def test_a_trace_goes_on_as_a_header(
 def test_a_message_that_is_too_large_is_kept_aside(
     redis_client: redis.Redis, events: Events, kafka: Kafka, topics: dict[str, str]
 ) -> None:
-    tell(redis_client, events, [new_entry(1), new_entry(2, uid="x" * 2_000_000), new_entry(3)])
+    publish(redis_client, events, [new_entry(1), new_entry(2, uid="x" * 2_000_000), new_entry(3)])
     consumer = relay(events, Brokers(kafka.bootstrap), topics, worker="a")
     assert relaying(consumer)
     assert (consumer.sent, consumer.refused) == (2, 1)
     assert set(ids(kafka.read([topics["new_entry"]], 2))) == {"new_entry:1", "new_entry:3"}
-    ((_, kept),) = redis_client.xrange(keys.EVENTS_REFUSED)
-    assert (kept["id"], kept["reason"], kept["group"]) == ("new_entry:2", "too_large", GROUP)
+    ((_, refused),) = redis_client.xrange(keys.EVENTS_REFUSED)
+    assert (refused["id"], refused["reason"], refused["group"]) == ("new_entry:2", "too_large", GROUP)
 
 
 def test_brokers_that_are_not_there_are_waited_for(
@@ -178,7 +178,7 @@ def test_brokers_that_are_not_there_are_waited_for(
 ) -> None:
     gone = Kafka()
     gone.close()
-    tell(redis_client, events, [page(number) for number in range(20)])
+    publish(redis_client, events, [page(number) for number in range(20)])
     assert not relaying(relay(events, Brokers(gone.bootstrap), topics, worker="a"))
     assert [record.reason for record in caplog.records if record.msg == "relay_waits"] == ["brokers_away"]  # type: ignore[attr-defined]
     assert backlog(events, GROUP).unacknowledged == 20  # type: ignore[union-attr]
@@ -195,8 +195,8 @@ def test_brokers_that_are_not_there_are_waited_for(
 def test_a_batch_that_failed_is_repeated_from_its_beginning(
     redis_client: redis.Redis, events: Events, sent: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = [page(number) for number in range(10)]
-    tell(redis_client, events, told)
+    pages = [page(number) for number in range(10)]
+    publish(redis_client, events, pages)
     producer, stop = Flaky([sent, sent]), asyncio.Event()
 
     async def until_sent() -> bool:
@@ -208,35 +208,35 @@ def test_a_batch_that_failed_is_repeated_from_its_beginning(
 
     with caplog.at_level(logging.WARNING):
         assert asyncio.run(until_sent())
-    every = [event.id for event in told]
+    every = [event.id for event in pages]
     assert producer.sent == every[:sent] * 2 + every
     assert [record.msg for record in caplog.records] == ["relay_waits", "relay_back"]
     assert backlog(events, GROUP).unacknowledged == 0  # type: ignore[union-attr]
 
 
 def test_unacknowledged_events_are_sent_again_by_the_next_relay(redis_client: redis.Redis, events: Events) -> None:
-    told = [page(number) for number in range(5)]
-    tell(redis_client, events, told)
+    pages = [page(number) for number in range(5)]
+    publish(redis_client, events, pages)
     killed = Flaky()
     consumer = relay(events, killed, TOPICS, worker="a")
     consumer.source.finish = lambda *_: 1 / 0  # type: ignore[assignment,method-assign]
     with pytest.raises(ZeroDivisionError):
         asyncio.run(consumer.step())
     redis_client.delete(keys.leader(GROUP))  # its time is over
-    tell(redis_client, events, [page(9)])
+    publish(redis_client, events, [page(9)])
     after = Flaky()
     assert relaying(relay(events, after, TOPICS, worker="b"))
-    assert killed.sent == [event.id for event in told]
+    assert killed.sent == [event.id for event in pages]
     assert after.sent == [*killed.sent, page(9).id]
 
 
 def test_a_single_relay_leads_and_the_next_takes_its_place(redis_client: redis.Redis, events: Events) -> None:
-    tell(redis_client, events, [page(1)])
+    publish(redis_client, events, [page(1)])
     first, second = (relay(events, Flaky(), TOPICS, worker=name) for name in "ab")
 
     async def turns() -> list[int]:
         came = [await first.step(), await second.step()]
-        tell(redis_client, events, [page(2)])
+        publish(redis_client, events, [page(2)])
         came.append(await second.step())
         first.source.leave()
         return [*came, await second.step(), await first.step()]
@@ -253,14 +253,14 @@ def test_a_single_relay_leads_and_the_next_takes_its_place(redis_client: redis.R
     ],
 )
 def test_an_event_that_cannot_be_sent_stops_nothing(redis_client: redis.Redis, events: Events, bad: Event) -> None:
-    tell(redis_client, events, [page(1), bad, page(2)])
+    publish(redis_client, events, [page(1), bad, page(2)])
     producer = Flaky()
     consumer = relay(events, producer, TOPICS, worker="a")
     assert relaying(consumer)
     assert producer.sent == [page(1).id, page(2).id]
-    ((_, kept),) = redis_client.xrange(keys.EVENTS_REFUSED)
-    assert (kept["id"], kept["data"]) == (bad.id, bad.data)
-    assert kept["reason"] in {"bad_json", "bad_fields", "no_id"}
+    ((_, refused),) = redis_client.xrange(keys.EVENTS_REFUSED)
+    assert (refused["id"], refused["data"]) == (bad.id, bad.data)
+    assert refused["reason"] in {"bad_json", "bad_fields", "no_id"}
     assert consumer.refused == 1
 
 
@@ -271,7 +271,7 @@ def test_a_stream_that_was_emptied_is_begun_anew(redis_client: redis.Redis, even
     async def turns() -> None:
         await consumer.step()
         redis_client.flushall()
-        tell(redis_client, events, [page(1)])
+        publish(redis_client, events, [page(1)])
         for _ in range(2):
             await consumer.step()
 
@@ -290,7 +290,7 @@ def test_a_stopped_relay_ends_soon_and_keeps_unacknowledged_events(
     redis_client: redis.Redis, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "DRAIN_SEC", 0.1)
-    tell(redis_client, events, [page(1)])
+    publish(redis_client, events, [page(1)])
     producer, stop = Flaky([hanging()]), asyncio.Event()
 
     async def stopped() -> bool:

@@ -127,8 +127,8 @@ def test_records_that_the_server_already_has_stay(wired: Wiring, wire: Callable[
     feeds, _ = all_of(again)
     assert [(feed.id, feed.categories) for feed in feeds if "a.test" in feed.url] == [(own, ("mine",))]
     assert len(feeds) == 2
-    with closing(wire()) as one, closing(wire("other")) as two:
-        assert one.client.get("fc:{0}:generation") == two.client.get("fc:{0}:generation")
+    with closing(wire()) as first, closing(wire("other")) as second:
+        assert first.client.get("fc:{0}:generation") == second.client.get("fc:{0}:generation")
 
 
 def test_a_server_that_was_emptied_leaves_the_snapshot_alone(wired: Wiring) -> None:

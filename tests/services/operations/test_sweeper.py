@@ -79,7 +79,7 @@ def lose_everything(wired: Wiring, task: str) -> None:
     wired.frontier.remove(task)
 
 
-def end_it(wired: Wiring, task: str) -> None:
+def end_task(wired: Wiring, task: str) -> None:
     lease = next(lease for _ in range(9) for lease in wired.frontier.take(20).leases if lease.id == task)
     wired.frontier.done(lease, status="dead", reason="by hand")
 
@@ -125,20 +125,20 @@ def test_a_future_that_was_lost_comes_back_once(
 
 def test_a_feed_whose_task_has_ended_is_polled_again(wired: Wiring, feeds: list[str]) -> None:
     task = next(each for each in feeds if not wired.frontier.find(each)[1].fetch_count)
-    end_it(wired, task)
+    end_task(wired, task)
     assert swept(wired) == [task]
     assert wired.frontier.find(task)[1].status == "pending"
     assert swept(wired) == []
 
 
 def test_a_leased_task_is_left_and_a_task_held_without_a_lease_is_queued(wired: Wiring, feeds: list[str]) -> None:
-    held = [lease for _ in range(4) for lease in wired.frontier.take(20).leases]
+    leases = [lease for _ in range(4) for lease in wired.frontier.take(20).leases]
     assert swept(wired) == []
     for name in wired.client.keys("fc:*leases"):
         wired.client.delete(name)
     assert queued(wired) == []
     swept(wired)
-    assert queued(wired) == sorted(lease.id for lease in held)
+    assert queued(wired) == sorted(lease.id for lease in leases)
 
 
 def test_a_task_in_two_places_is_polled_once(wired: Wiring, feeds: list[str]) -> None:

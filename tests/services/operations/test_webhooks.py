@@ -82,7 +82,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consuming, "IDLE_SEC", 0.01)
 
 
-def tell(client: redis.Redis, events: Events, count: int, kind: str = "new_entry") -> list[str]:
+def publish(client: redis.Redis, events: Events, count: int, kind: str = "new_entry") -> list[str]:
     made = [Event(kind, f"{kind}:{number}", json.dumps({"number": number})) for number in range(count)]  # type: ignore[arg-type]
     with client.pipeline(transaction=False) as pipe:
         events.add(pipe, made)
@@ -114,7 +114,7 @@ def until(consumer: Consumer, count: int) -> None:
 
 
 def test_each_event_is_sent_once_and_in_order(redis_client: redis.Redis, events: Events, server: Server) -> None:
-    sent = tell(redis_client, events, 5)
+    sent = publish(redis_client, events, 5)
     assert once(made(events, server.url))
     assert server.ids() == sent
     assert server.got[0] == {
@@ -129,8 +129,8 @@ def test_each_event_is_sent_once_and_in_order(redis_client: redis.Redis, events:
 
 
 def test_only_the_named_types_are_sent(redis_client: redis.Redis, events: Events, server: Server) -> None:
-    tell(redis_client, events, 2)
-    ready = tell(redis_client, events, 2, "article_ready")
+    publish(redis_client, events, 2)
+    ready = publish(redis_client, events, 2, "article_ready")
     assert once(made(events, server.url, types=("article_ready",)))
     assert server.ids() == ready
     assert backlog(events, group_of(server.url)).unacknowledged == 0  # type: ignore[union-attr]
@@ -140,7 +140,7 @@ def test_only_the_named_types_are_sent(redis_client: redis.Redis, events: Events
 def test_a_failed_event_is_repeated_without_the_events_before(
     redis_client: redis.Redis, events: Events, server: Server, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    sent = tell(redis_client, events, 4)
+    sent = publish(redis_client, events, 4)
     server.statuses = [204, 204, status, status]
     until(made(events, server.url), 4)
     assert server.ids() == sent
@@ -157,20 +157,20 @@ def test_a_failed_event_is_repeated_without_the_events_before(
 def test_an_event_that_is_always_refused_is_kept_aside(
     redis_client: redis.Redis, events: Events, server: Server, status: int, tries: int, reason: str
 ) -> None:
-    sent = tell(redis_client, events, 3)
+    sent = publish(redis_client, events, 3)
     server.statuses = [204] + [status] * tries
     consumer = made(events, server.url)
     until(consumer, 3)
     assert server.ids() == [sent[0], sent[2]]
     assert len(server.got) == 2 + tries, "no redirect is followed"
     assert (consumer.sent, consumer.refused) == (2, 1)
-    ((_, kept),) = redis_client.xrange(keys.EVENTS_REFUSED)
-    assert (kept["id"], kept["group"], kept["reason"]) == (sent[1], group_of(server.url), reason)
-    assert "s3cret" not in kept["detail"]
+    ((_, refused),) = redis_client.xrange(keys.EVENTS_REFUSED)
+    assert (refused["id"], refused["group"], refused["reason"]) == (sent[1], group_of(server.url), reason)
+    assert "s3cret" not in refused["detail"]
 
 
 def test_an_unreachable_receiver_delays_no_other(redis_client: redis.Redis, events: Events, server: Server) -> None:
-    sent = tell(redis_client, events, 3)
+    sent = publish(redis_client, events, 3)
     away = made(events, "http://127.0.0.1:9/")
     assert not once(away)
     assert once(made(events, server.url))
@@ -181,7 +181,7 @@ def test_an_unreachable_receiver_delays_no_other(redis_client: redis.Redis, even
 def test_a_private_address_of_a_receiver_is_not_dialled(
     redis_client: redis.Redis, events: Events, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tell(redis_client, events, 1)
+    publish(redis_client, events, 1)
     assert not once(made(events, server.url, Guard(Gate("", ""), is_own)))
     assert server.got == []
     assert [record.reason for record in caplog.records if record.msg == "webhook_waits"] == ["address_refused"]  # type: ignore[attr-defined]
@@ -216,7 +216,7 @@ def test_a_slow_receiver_keeps_its_turn_short(
     redis_client: redis.Redis, events: Events, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SEC", -1.0)
-    sent = tell(redis_client, events, 2)
+    sent = publish(redis_client, events, 2)
     consumer = made(events, server.url)
     assert not once(consumer)
     monkeypatch.undo()

@@ -49,7 +49,7 @@ def test_the_hub_is_notified_of_each_feed_once_for_all_waiting_news(redis_client
     ]
     assert topics(frontier, clock) == expected
     publisher.collection_changed("default")
-    publisher.stored(article("two words"))  # later news are told anew
+    publisher.stored(article("two words"))  # later news notify the hub again
     assert len(topics(frontier, clock)) == 6
     form = dict(parse_qsl(form_of(Task("x", "websub", HUB, "hub.test", payload={"topic": expected[0]})).decode()))
     assert form == {"hub.mode": "publish", "hub.url": expected[0], "hub.topic": expected[0]}

@@ -52,11 +52,11 @@ class Hubs:
     def look(self) -> float:
         return self.service.request_due_sec(self.feed_id, self.push, Topic(HUB, TOPIC))
 
-    def ask(self) -> dict[str, str]:
+    def request_hub(self) -> dict[str, str]:
         return dict(parse_qsl(self.service.subscribe_form(self.feed_id, Topic(HUB, TOPIC)).decode()))
 
     def subscribe(self) -> None:
-        token = self.ask()["hub.callback"].rpartition("/")[2]
+        token = self.request_hub()["hub.callback"].rpartition("/")[2]
         self.service.intent(token, Intent("subscribe", TOPIC, "challenge", "86400"))
 
     def rely(self) -> None:
@@ -80,7 +80,7 @@ def hubs(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterat
 
 
 def test_each_request_to_a_hub_has_a_callback_and_a_secret_of_its_own(hubs: Hubs) -> None:
-    first, second = hubs.ask(), hubs.ask()
+    first, second = hubs.request_hub(), hubs.request_hub()
     assert first["hub.callback"].startswith("https://push.test/base/websub/")
     assert {name: first[name] for name in ("hub.mode", "hub.topic", "hub.lease_seconds")} == {
         "hub.mode": "subscribe",
@@ -95,9 +95,9 @@ def test_each_request_to_a_hub_has_a_callback_and_a_secret_of_its_own(hubs: Hubs
 
 def test_a_verified_hub_is_requested_again_before_its_lease_ends(hubs: Hubs) -> None:
     assert hubs.look() == 0
-    hubs.ask()
+    hubs.request_hub()
     assert hubs.service.wait(hubs.feed_id) == 600
-    assert hubs.look() == 0  # whoever asked is gone
+    assert hubs.look() == 0  # the callback of the request is gone
     hubs.subscribe()
     assert 0.74 * 86_400 < hubs.look() < 0.86 * 86_400
     hubs.later(hours=21)
@@ -109,7 +109,7 @@ def test_a_hub_that_never_verifies_is_requested_ever_more_rarely_and_logged_once
 ) -> None:
     waits = []
     for _ in range(4):
-        hubs.ask()
+        hubs.request_hub()
         hubs.later(seconds=601)
         waits.append(hubs.look())
     assert [600 * 2**n <= wait <= 690 * 2**n for n, wait in enumerate(waits)] == [True] * 4
@@ -118,7 +118,7 @@ def test_a_hub_that_never_verifies_is_requested_ever_more_rarely_and_logged_once
 
 
 def test_a_verification_after_10_minutes_is_refused(hubs: Hubs) -> None:
-    token = hubs.ask()["hub.callback"].rpartition("/")[2]
+    token = hubs.request_hub()["hub.callback"].rpartition("/")[2]
     hubs.later(seconds=600)
     with pytest.raises(Refusal, match="unknown_callback"):
         hubs.service.intent(token, Intent("subscribe", TOPIC, "challenge", "86400"))
@@ -135,7 +135,7 @@ def test_a_feed_that_relied_on_a_failed_hub_is_polled_at_once(hubs: Hubs) -> Non
 
 def test_a_denial_has_the_feed_polled_at_once(hubs: Hubs) -> None:
     hubs.rely()
-    token = hubs.ask()["hub.callback"].rpartition("/")[2]
+    token = hubs.request_hub()["hub.callback"].rpartition("/")[2]
     hubs.service.intent(token, Intent("denied", TOPIC))
     assert hubs.due() == [f"feed:{hubs.feed_id}"]
     hubs.later(seconds=600)  # when its task looks for a verification
@@ -145,7 +145,7 @@ def test_a_denial_has_the_feed_polled_at_once(hubs: Hubs) -> None:
 
 
 def test_a_failure_of_a_hub_that_was_not_relied_on_changes_no_schedule(hubs: Hubs) -> None:
-    hubs.ask()
+    hubs.request_hub()
     hubs.service.fail(hubs.feed_id, "http_503")
     assert hubs.due() == []
 
@@ -177,7 +177,7 @@ def test_a_hub_that_a_poll_names_is_requested_and_a_new_hub_replaces_it(hubs: Hu
 
 
 def test_a_delivery_repeated_during_its_poll_causes_no_poll(hubs: Hubs) -> None:
-    token, body = hubs.ask()["hub.callback"].rpartition("/")[2], b"<rss/>"
+    token, body = hubs.request_hub()["hub.callback"].rpartition("/")[2], b"<rss/>"
     hubs.service.intent(token, Intent("subscribe", TOPIC, "challenge", "86400"))
     secret = hubs.push.current.secret
     signatures = [f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"]

@@ -14,14 +14,14 @@ from feedcrawl.items import FeedPoll
 from feedcrawl.services.sites import gaps
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
-SAID = Subscription("f", "http://feeds.test/sport", ("sport",))
+SUBSCRIPTION = Subscription("f", "http://feeds.test/sport", ("sport",))
 POLLS = PollRecord(last_success_at="2026-11-27T06:00:00.000Z", next_at="2026-11-27T13:00:00.000Z")
 
 
-def poll(*links: str, polls: PollRecord = POLLS, **said: Any) -> FeedPoll:
-    lease = Lease(Task("feed:f", "feed", SAID.url, "feeds.test"), History(), "1-x")
+def poll(*links: str, polls: PollRecord = POLLS, **fields: Any) -> FeedPoll:
+    lease = Lease(Task("feed:f", "feed", SUBSCRIPTION.url, "feeds.test"), History(), "1-x")
     parsed = ParsedFeed(format="rss2.0", entries=tuple(ParsedEntry(link=link) for link in links))
-    return feed_poll(lease, "x", NOON, 200, "fetched", Feed(replace(SAID, **said), polls), parsed=parsed)
+    return feed_poll(lease, "x", NOON, 200, "fetched", Feed(replace(SUBSCRIPTION, **fields), polls), parsed=parsed)
 
 
 def test_the_gap_begins_at_the_sites_robots_txt_and_is_filled_once_a_day() -> None:

@@ -65,9 +65,9 @@ def test_feeds_and_sitemaps_of_a_source_are_subscribed_with_its_settings(stores:
     assert "pending:site_search" not in stores.frontier.counts()
     feeds = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}
     assert feeds.keys() == {"http://a.test/feed", "http://feeds.elsewhere.test/a"}
-    said = feeds["http://a.test/feed"]
-    assert (said.source, said.priority, said.categories) == ("a", 9, ("x",))
-    assert (said.initial_interval_sec, said.min_interval_sec, said.max_interval_sec) == (600, 60, None)
+    found = feeds["http://a.test/feed"]
+    assert (found.source, found.priority, found.categories) == ("a", 9, ("x",))
+    assert (found.initial_interval_sec, found.min_interval_sec, found.max_interval_sec) == (600, 60, None)
     (watched,) = stores.sitemaps.all()
     assert (watched.sitemap.source, watched.sitemap.min_interval_sec) == ("a", 1800)
     tasks = stores.frontier.take(9).leases
@@ -87,13 +87,13 @@ def test_the_delay_is_for_all_hosts_of_the_site_and_no_other(stores: Any) -> Non
 
 def test_a_source_set_by_another_process_is_found(stores: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LOOK_SEC", 0)
-    one, other = (SourceBook(None, StoredSources(stores.client)) for _ in range(2))
+    book, other = (SourceBook(None, StoredSources(stores.client)) for _ in range(2))
     entry = {"name": "a", "base_url": "http://a.test/", "delay_sec": 4}
-    asyncio.run(one.put(stores, entry))
+    asyncio.run(book.put(stores, entry))
     assert other.current().of("http://m.a.test/x").name == "a"
     assert list(other.known) == ["a"]
     other.drop(stores, "a")
-    assert list(one.current()) == []
+    assert list(book.current()) == []
     assert stores.frontier.host("a.test").delay_sec == 1
 
 
@@ -107,8 +107,8 @@ def test_a_domain_delay_applies_to_all_hosts_of_the_domain(stores: Any) -> None:
 def test_the_file_overrides_earlier_settings(stores: Any) -> None:
     sync(stores, SOURCE)
     sync(stores, Source("a", "http://a.test/", feed_urls=("http://a.test/feed",), priority=2, categories=("y",)))
-    said = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}["http://a.test/feed"]
-    assert (said.priority, said.min_interval_sec, said.categories) == (2, None, ("x", "y"))
+    subscription = {feed.subscription.url: feed.subscription for feed in stores.registry.all()}["http://a.test/feed"]
+    assert (subscription.priority, subscription.min_interval_sec, subscription.categories) == (2, None, ("x", "y"))
 
 
 def test_a_source_that_is_only_crawled_is_not_subscribed(stores: Any) -> None:
@@ -214,9 +214,9 @@ def test_a_file_is_read_or_refused_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
     path.write_text("[{name: a, base_url: 'http://a.test'}]")
     assert sources.load(path) == {"a": Source("a", "http://a.test/")}
-    for text, told in ((b"- 1", "source 1: expected a mapping"), (b"\xff", "cannot be read")):
+    for text, message in ((b"- 1", "source 1: expected a mapping"), (b"\xff", "cannot be read")):
         path.write_bytes(text)
-        with pytest.raises(BadSources, match=told) as refused:
+        with pytest.raises(BadSources, match=message) as refused:
             sources.load(path)
         assert f"FEEDCRAWL_SOURCES: {path}" in refused.value.detail
     with pytest.raises(BadSources, match="No such file"):

@@ -43,10 +43,10 @@ def test_a_sitemap_is_watched_once_and_due_at_once(stores: Any) -> None:
 
 def test_a_source_overrides_the_settings_of_a_watched_sitemap(stores: Any) -> None:
     watching.watch(stores.sitemaps, stores.frontier, [replace(SITEMAP, guess=True)])
-    said = replace(SITEMAP, id="new", source="src", priority=9, categories=("more",), min_interval_sec=60.0)
-    ids = watching.watch(stores.sitemaps, stores.frontier, [said])
-    watching.settle_settings(stores.sitemaps, [said], ids)
-    assert stores.sitemaps.load(["s"])["s"].sitemap == replace(said, id="s", categories=("news", "more"))
+    watched = replace(SITEMAP, id="new", source="src", priority=9, categories=("more",), min_interval_sec=60.0)
+    ids = watching.watch(stores.sitemaps, stores.frontier, [watched])
+    watching.settle_settings(stores.sitemaps, [watched], ids)
+    assert stores.sitemaps.load(["s"])["s"].sitemap == replace(watched, id="s", categories=("news", "more"))
 
 
 def test_a_forgotten_sitemap_takes_its_parts_along(stores: Any) -> None:

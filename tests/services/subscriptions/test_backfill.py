@@ -15,13 +15,19 @@ from feedcrawl.services.subscriptions import backfill, journal, polling
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 URL = "http://a.test/feed"
-SAID = Subscription("f", URL, ("news",), priority=9, backfill=True)
+SUBSCRIPTION = Subscription("f", URL, ("news",), priority=9, backfill=True)
 POLL = Task("feed:f", "feed", URL, "a.test")
 ARCHIVE = Task("archive:f", "archive", f"{URL}?page=2", "a.test", payload=Walk((visit_key(URL),), 0, 0).to_record())
 
 
 def read(
-    task: Task, paging: Paging, *, at: str = "", limit: int = 100, subscription: Subscription = SAID, **fields: Any
+    task: Task,
+    paging: Paging,
+    *,
+    at: str = "",
+    limit: int = 100,
+    subscription: Subscription = SUBSCRIPTION,
+    **fields: Any,
 ) -> FeedPoll:
     document = {"parsed": ParsedFeed("rss2.0", paging=paging), "final_url": at or task.url}
     lease, feed = Lease(task, History(), "1"), Feed(subscription, PollRecord())
@@ -48,7 +54,7 @@ def test_a_poll_without_archives_begins_no_walk(paging: Paging) -> None:
 
 
 def test_a_poll_that_asks_for_no_archives_begins_none() -> None:
-    poll = read(POLL, Paging(next="?page=2"), subscription=replace(SAID, backfill=False))
+    poll = read(POLL, Paging(next="?page=2"), subscription=replace(SUBSCRIPTION, backfill=False))
     assert backfill.first_task(poll) is None
 
 
@@ -91,23 +97,23 @@ def test_a_walk_ends(paging: Paging, limit: int, reason: str) -> None:
     ending, walk, last = backfill.next_step(read(ARCHIVE, paging, limit=limit))
     assert ending == {"status": "fetched", "reason": reason}
     assert last == Step(None, reason)  # type: ignore[arg-type]
-    line = backfill.journal_line(Feed(SAID, PollRecord(interval_sec=900.0, reason="rate")), walk, reason, NOW)
+    line = backfill.journal_line(Feed(SUBSCRIPTION, PollRecord(interval_sec=900.0, reason="rate")), walk, reason, NOW)
     assert (line["result"], line["archives"], line["documents"]) == ("archives_read", reason, 1)
     assert (line["reason"], line["interval_after_sec"]) == ("rate", 900.0)
 
 
 def test_articles_of_archives_come_after_the_news() -> None:
-    said = dict.fromkeys(("summary", "content", "published", "updated", "language", "image"))
+    absent = dict.fromkeys(("summary", "content", "published", "updated", "language", "image"))
     names = {"feed_id": "f", "entry_uid": "1", "article_uid": "u", "title": "T", "canonical_link": "http://a.test/1"}
-    entry = {"link": "http://a.test/1", "authors": [], "categories": [], **names, **said}
+    entry = {"link": "http://a.test/1", "authors": [], "categories": [], **names, **absent}
     of_poll, of_archive = (read(task, Paging(), new=[entry]) for task in (POLL, ARCHIVE))
     assert [next(polling.entry_tasks(poll))[0].priority for poll in (of_poll, of_archive)] == [10, 1]
 
 
 def test_the_archives_of_a_feed_are_requested_once() -> None:
-    feed = Feed(SAID, PollRecord())
+    feed = Feed(SUBSCRIPTION, PollRecord())
     assert feed.needs_archives
-    assert not replace(feed, subscription=replace(SAID, backfill=False)).needs_archives
+    assert not replace(feed, subscription=replace(SUBSCRIPTION, backfill=False)).needs_archives
     poll = read(POLL, Paging(next="?page=2"))
     record = polling.poll_record(poll, decided(poll))
     assert record.archives == "next"
@@ -116,7 +122,7 @@ def test_the_archives_of_a_feed_are_requested_once() -> None:
 
 
 def test_a_complete_feed_is_marked_in_the_journal() -> None:
-    poll = read(POLL, Paging(complete=True), subscription=replace(SAID, backfill=False))
+    poll = read(POLL, Paging(complete=True), subscription=replace(SUBSCRIPTION, backfill=False))
     assert journal.journal_line(poll, decided(poll))["archives"] == "complete"
 
 

@@ -24,13 +24,13 @@ def ago(seconds: float) -> str:
     return rfc3339(NOW - timedelta(seconds=seconds))
 
 
-def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, new: int = 0, **said: Any) -> FeedPoll:
+def poll(result: str, *, due_sec: float | None = None, last_sec: float = 900, new: int = 0, **fields: Any) -> FeedPoll:
     """Due so many seconds ago, at an interval of 900 s, the poll before so many seconds ago."""
     polls = PollRecord(body_bytes=700)
     if due_sec is not None:
         polls = PollRecord(body_bytes=700, interval_sec=900, next_at=ago(due_sec), last_fetch_at=ago(last_sec))
     feed = Feed(Subscription("f", "https://a.example/f"), polls)
-    return feed_poll(LEASE, "f@1", NOW, 200, result, feed, new=[SimpleNamespace()] * new, **said)
+    return feed_poll(LEASE, "f@1", NOW, 200, result, feed, new=[SimpleNamespace()] * new, **fields)
 
 
 @pytest.mark.parametrize(

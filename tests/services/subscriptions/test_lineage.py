@@ -13,7 +13,7 @@ from feedcrawl.services.subscriptions.polling import poll_record
 from feedcrawl.store.subscriptions.entries import Entries
 
 START = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
-SAID = Subscription("f", "http://a.test/feed")
+SUBSCRIPTION = Subscription("f", "http://a.test/feed")
 
 
 def rss(*items: tuple[str, str, str]) -> bytes:
@@ -39,10 +39,10 @@ class Polls:
         self.record = self.left = PollRecord()
 
     def __call__(self, body: bytes, *, save: bool = True, pushed: bool = False) -> ComparedEntries:
-        read = read_feed(body, url=SAID.url, content_type="application/rss+xml", feed_id="f")
+        read = read_feed(body, url=SUBSCRIPTION.url, content_type="application/rss+xml", feed_id="f")
         poll = feed_poll(
-            lease=Lease(Task("feed:f", "feed", SAID.url, "a.test"), History(), "1-x"),
-            feed=Feed(SAID, self.record),
+            lease=Lease(Task("feed:f", "feed", SUBSCRIPTION.url, "a.test"), History(), "1-x"),
+            feed=Feed(SUBSCRIPTION, self.record),
             poll_id="x",
             at=self.now,
             status=200,

@@ -23,10 +23,10 @@ from feedcrawl.services.subscriptions import lineage, polling
 from feedcrawl.services.subscriptions.journal import journal_line, moved_line
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
-SAID = Subscription("f", "http://a.test/feed", ("news", "tech"), priority=6)
+SUBSCRIPTION = Subscription("f", "http://a.test/feed", ("news", "tech"), priority=6)
 BEFORE = PollRecord(etag='"1"', last_modified="then", body_hash="old", interval_sec=900.0, last_success_at="before")
 POLICY = CadencePolicy(name="baseline")
-TASK = Task("feed:f", "feed", SAID.url, "a.test")
+TASK = Task("feed:f", "feed", SUBSCRIPTION.url, "a.test")
 
 
 def entry(uid: str, link: str | None = None, **fields: Any) -> Any:
@@ -34,7 +34,7 @@ def entry(uid: str, link: str | None = None, **fields: Any) -> Any:
     values: dict[str, Any] = {
         "entry_uid": uid,
         "feed_id": "f",
-        "feed_url": SAID.url,
+        "feed_url": SUBSCRIPTION.url,
         "canonical_link": f"http://a.test/{uid}",
         "title": "Title",
         "summary": "Summary",
@@ -56,7 +56,7 @@ def entry(uid: str, link: str | None = None, **fields: Any) -> Any:
 
 
 def poll(result: str = "fetched", status: int | None = 200, **fields: Any) -> FeedPoll:
-    lease, feed = Lease(fields.pop("task", TASK), History(), "1-x"), fields.pop("feed", Feed(SAID, BEFORE))
+    lease, feed = Lease(fields.pop("task", TASK), History(), "1-x"), fields.pop("feed", Feed(SUBSCRIPTION, BEFORE))
     return feed_poll(lease, "f@then", NOW, status, result, feed, **fields)
 
 
@@ -76,7 +76,7 @@ PARSED = ParsedFeed(format="rss2.0", title="A feed", link="http://a.test/")
     [(None, 900.0, None), ("2026-11-27T10:00:00Z", None, None), ("2026-11-27T10:00:00Z", 900.0, 2.0)],
 )
 def test_how_punctual_a_poll_is(last: str | None, interval: float | None, ratio: float | None) -> None:
-    feed = Feed(SAID, replace(BEFORE, last_fetch_at=last, interval_sec=interval))
+    feed = Feed(SUBSCRIPTION, replace(BEFORE, last_fetch_at=last, interval_sec=interval))
     assert polling.interval_ratio(feed, datetime(2026, 11, 27, 10, 30, tzinfo=UTC)) == ratio
 
 
@@ -124,7 +124,7 @@ def test_entries_that_the_cadence_sees() -> None:
     ],
 )
 def test_bounds_of_a_feed_come_before_the_policys(own: dict[str, float], bounds: tuple[float, float]) -> None:
-    policy = polling.policy_for(Feed(replace(SAID, **own), PollRecord()), POLICY)
+    policy = polling.policy_for(Feed(replace(SUBSCRIPTION, **own), PollRecord()), POLICY)
     assert (policy.min_interval_sec, policy.max_interval_sec) == bounds
 
 
@@ -177,10 +177,10 @@ def test_a_line_of_the_journal_has_the_reason_and_no_empty_fields() -> None:
 
 
 def test_a_move_has_a_line_with_both_addresses() -> None:
-    moved = line_of(poll(parsed=PARSED, known=3), replace(SAID, url="http://new.test/"))
-    assert (moved["moved_from"], moved["moved_to"]) == (SAID.url, "http://new.test/")
-    line = moved_line(Feed(SAID, BEFORE), "http://b.test/", NOW)
-    assert (line["moved_from"], line["moved_to"], line["result"]) == (SAID.url, "http://b.test/", "moved")
+    moved = line_of(poll(parsed=PARSED, known=3), replace(SUBSCRIPTION, url="http://new.test/"))
+    assert (moved["moved_from"], moved["moved_to"]) == (SUBSCRIPTION.url, "http://new.test/")
+    line = moved_line(Feed(SUBSCRIPTION, BEFORE), "http://b.test/", NOW)
+    assert (line["moved_from"], line["moved_to"], line["result"]) == (SUBSCRIPTION.url, "http://b.test/", "moved")
 
 
 # --- what may have been missed ---
@@ -198,7 +198,7 @@ def test_a_move_has_a_line_with_both_addresses() -> None:
     ],
 )
 def test_possibly_missed_entries_are_recognised(shown: int, seen: dict[str, Any], *, missed: bool) -> None:
-    found = poll(parsed=PARSED, feed=Feed(SAID, replace(BEFORE, shown=shown)), **seen)
+    found = poll(parsed=PARSED, feed=Feed(SUBSCRIPTION, replace(BEFORE, shown=shown)), **seen)
     assert lineage.possibly_missed(found, found.found.entries) is missed
     again = poll(parsed=PARSED, feed=found.feed, possibly_missed=missed, **seen)
     assert record_of(again).possibly_missed == int(missed)
@@ -207,8 +207,8 @@ def test_possibly_missed_entries_are_recognised(shown: int, seen: dict[str, Any]
 # --- overrides, and patience with what fails ---
 
 
-def decision_of(result: str, status: int | None, said: Subscription = SAID, **before: Any) -> Decision:
-    return polling.decide(poll(result, status, feed=Feed(said, replace(BEFORE, **before))), None, POLICY, 0)
+def decision_of(result: str, status: int | None, subscription: Subscription = SUBSCRIPTION, **before: Any) -> Decision:
+    return polling.decide(poll(result, status, feed=Feed(subscription, replace(BEFORE, **before))), None, POLICY, 0)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def decision_of(result: str, status: int | None, said: Subscription = SAID, **be
 def test_an_override_decides(
     override: dict[str, Any], result: str, status: int, reason: str, wait: float
 ) -> None:  # fmt: skip
-    decision = decision_of(result, status, replace(SAID, **override))
+    decision = decision_of(result, status, replace(SUBSCRIPTION, **override))
     assert (decision.reason, decision.interval_sec) == (reason, wait)
     assert decision.candidates[-1].rule == reason
 
@@ -245,10 +245,10 @@ def test_a_retired_feed_is_looked_for_once_a_week() -> None:
     gone = {"day": [], "gone_since": NOW.timestamp() - 90_000}
     found = decision_of("http_410", 410, health=gone)
     assert (found.reason, found.interval_sec) == ("error-backoff+gone", polling.GONE_PROBE_SEC)
-    record = record_of(poll("http_410", 410, feed=Feed(SAID, replace(BEFORE, health=gone))))
+    record = record_of(poll("http_410", 410, feed=Feed(SUBSCRIPTION, replace(BEFORE, health=gone))))
     assert record.health is not None
     assert record.health["retired"] is True
-    back = poll(parsed=PARSED, feed=Feed(SAID, record))
+    back = poll(parsed=PARSED, feed=Feed(SUBSCRIPTION, record))
     assert (record_of(back).health or {}).keys() == {"day"}
 
 
@@ -259,15 +259,17 @@ def test_a_poll_stores_the_trust_in_the_validators() -> None:
     deaf = replace(TASK, payload={"whole": "deaf"})
     before = replace(BEFORE, trust={"old": ['"0"', None], "test": True, "unmodified": 3}, digest="old")
     validators = Validators('"2"', "now")
-    made = poll(task=deaf, parsed=PARSED, feed=Feed(SAID, before), digest="new", validators=validators)
+    made = poll(task=deaf, parsed=PARSED, feed=Feed(SUBSCRIPTION, before), digest="new", validators=validators)
     record = record_of(made)
     assert record.trust == {"etag": "deaf", "whole_at": NOW.timestamp(), "probed_at": NOW.timestamp(), "proofs": 1}
-    assert polling.preconditions(Feed(SAID, record), NOW).validators == Validators(None, "now")
-    assert polling.back_home(deaf, SAID.url) == {"url": SAID.url, "host": "a.test", "payload": None}
+    assert polling.preconditions(Feed(SUBSCRIPTION, record), NOW).validators == Validators(None, "now")
+    assert polling.back_home(deaf, SUBSCRIPTION.url) == {"url": SUBSCRIPTION.url, "host": "a.test", "payload": None}
 
 
 def test_an_unchanged_digest_stores_the_new_hash_and_counts_no_news() -> None:
-    made = poll("unchanged", 200, body_hash="stamped", digest="same", feed=Feed(SAID, replace(BEFORE, digest="same")))
+    made = poll(
+        "unchanged", 200, body_hash="stamped", digest="same", feed=Feed(SUBSCRIPTION, replace(BEFORE, digest="same"))
+    )
     record = record_of(made)
     assert (record.body_hash, record.digest) == ("stamped", "same")
     assert record.trust == {"whole_at": NOW.timestamp(), "proofs": 1}
@@ -300,18 +302,18 @@ def test_a_feed_moves_to_the_place_of_its_entries_unless_it_was_moved_back() -> 
     found = poll(parsed=PARSED, known=3, found_at="http://b.test/")
     home = polling.new_home(found)
     assert home is not None
-    assert (home.url, home.formerly) == ("http://b.test/", (SAID.url,))
-    refusing = Feed(replace(SAID, refused=("http://b.test/",)), BEFORE)
+    assert (home.url, home.formerly) == ("http://b.test/", (SUBSCRIPTION.url,))
+    refusing = Feed(replace(SUBSCRIPTION, refused=("http://b.test/",)), BEFORE)
     assert polling.new_home(poll(parsed=PARSED, known=3, found_at="http://b.test/", feed=refusing)) is None
-    assert polling.moved_to(home, SAID.url).formerly == ("http://b.test/",)
+    assert polling.moved_to(home, SUBSCRIPTION.url).formerly == ("http://b.test/",)
 
 
 def test_a_redirected_poll_begins_at_home_next_time() -> None:
-    assert polling.back_home(TASK, SAID.url) == {}
-    away = replace(TASK, url="http://b.test/", host="b.test", payload={"redirect_chain": [SAID.url]})
-    assert polling.back_home(away, SAID.url) == {"url": SAID.url, "host": "a.test", "payload": None}
-    kept = replace(away, payload={"redirect_chain": [SAID.url], "x": 1})
-    assert polling.back_home(kept, SAID.url)["payload"] == {"x": 1}
+    assert polling.back_home(TASK, SUBSCRIPTION.url) == {}
+    away = replace(TASK, url="http://b.test/", host="b.test", payload={"redirect_chain": [SUBSCRIPTION.url]})
+    assert polling.back_home(away, SUBSCRIPTION.url) == {"url": SUBSCRIPTION.url, "host": "a.test", "payload": None}
+    resumed = replace(away, payload={"redirect_chain": [SUBSCRIPTION.url], "x": 1})
+    assert polling.back_home(resumed, SUBSCRIPTION.url)["payload"] == {"x": 1}
 
 
 # --- entries ---
@@ -332,7 +334,7 @@ def test_a_task_for_each_entry_with_a_page() -> None:
     ]
     task = tasks[0][0]
     assert (task.id, task.kind, task.category) == (url_uid("http://a.test/1"), "article", "news")
-    assert (task.priority, task.origin, task.parent) == (8, "feed", SAID.url)
+    assert (task.priority, task.origin, task.parent) == (8, "feed", SUBSCRIPTION.url)
     assert json.loads(json.dumps(task.payload)) == task.payload
 
 
@@ -377,9 +379,9 @@ def test_type_of_a_format(form: str, type_: str) -> None:
 # --- where a feed has moved ---
 
 
-def after(moving: Move | None, url: str = SAID.url) -> Feed:
+def after(moving: Move | None, url: str = SUBSCRIPTION.url) -> Feed:
     record = moving.to_record() if moving is not None else None
-    return Feed(replace(SAID, url=url), replace(BEFORE, moving=record))
+    return Feed(replace(SUBSCRIPTION, url=url), replace(BEFORE, moving=record))
 
 
 DAYS = NOW - timedelta(days=2)
@@ -405,6 +407,6 @@ def test_a_feed_moves_after_the_redirect_has_lasted(
     found = polling.new_home(moved)
     assert (found.url if found is not None else None) == home
     if found is not None:
-        assert found.formerly == (SAID.url,)
+        assert found.formerly == (SUBSCRIPTION.url,)
         left = None
     assert record_of(moved, found).moving == (left.to_record() if left is not None else None)

@@ -24,8 +24,8 @@ def lines(tmp_path: Path) -> NdjsonFile:
 
 
 def line(number: int, at: datetime, feed: str = FEEDS[0], size: int = 10) -> dict[str, Any]:
-    said = {"entry_uid": f"id-{number}", "feed_id": feed, "content": f'"feed_id":"{FEEDS[1]}" ' + "x" * size}
-    return said | {"first_seen": rfc3339(at), "last_seen": rfc3339(at), "seen_count": 1}
+    record = {"entry_uid": f"id-{number}", "feed_id": feed, "content": f'"feed_id":"{FEEDS[1]}" ' + "x" * size}
+    return record | {"first_seen": rfc3339(at), "last_seen": rfc3339(at), "seen_count": 1}
 
 
 def all_pages(lines: NdjsonFile, since: datetime, **how: Any) -> list[str]:

@@ -14,17 +14,21 @@ from feedcrawl.items import FeedPoll
 from feedcrawl.services.subscriptions import whereabouts
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
-SAID = Subscription("f", "http://a.test/feed")
+SUBSCRIPTION = Subscription("f", "http://a.test/feed")
 FAILING = PollRecord(
     cadence=to_json(PollState(errors=2)), last_success_at="2026-11-27T00:00:00Z", site_url="http://a.test/"
 )
-TASK = Task("feed:f", "feed", SAID.url, "a.test", payload={"x": 1})
+TASK = Task("feed:f", "feed", SUBSCRIPTION.url, "a.test", payload={"x": 1})
 
 
 def poll(
-    result: str, status: int | None, said: Subscription = SAID, polls: PollRecord = FAILING, **fields: Any
+    result: str,
+    status: int | None,
+    subscription: Subscription = SUBSCRIPTION,
+    polls: PollRecord = FAILING,
+    **fields: Any,
 ) -> FeedPoll:
-    return feed_poll(Lease(TASK, History(), "1"), "f@then", NOW, status, result, Feed(said, polls), **fields)
+    return feed_poll(Lease(TASK, History(), "1"), "f@then", NOW, status, result, Feed(subscription, polls), **fields)
 
 
 @pytest.mark.parametrize(
@@ -34,9 +38,12 @@ def poll(
         (poll("http_404", 404, polls=replace(FAILING, site_url=None)), Search("http_404", 404, at_page=True)),
         (poll("refused", None), Search("refused", None, places=("https://a.test/feed",))),
         (poll("http_503", 503), None),
-        (poll("html", 200, replace(SAID, no_discovery=True)), None),
+        (poll("html", 200, replace(SUBSCRIPTION, no_discovery=True)), None),
         (poll("html", 200, polls=replace(FAILING, searched_at="2026-11-27T12:00:00Z")), None),
-        (poll("refused", None, replace(SAID, page=SAID.url), replace(FAILING, last_success_at=None)), None),
+        (
+            poll("refused", None, replace(SUBSCRIPTION, page=SUBSCRIPTION.url), replace(FAILING, last_success_at=None)),
+            None,
+        ),
     ],
 )
 def test_a_search_begins(failed: FeedPoll, begun: Search | None) -> None:

@@ -53,13 +53,13 @@ def article(text: str) -> dict[str, Any]:
 def test_a_released_record_expires(records: MediaRecords, queue: Callable[..., Any], redis_client: redis.Redis) -> None:
     queue(records.hold, LATER)
     queue(records.keep, LATER, article("é"))
-    kept = KEY.replace(":media:", ":fragments:")
-    assert redis_client.ttl(kept) == -1
+    fragments_key = KEY.replace(":media:", ":fragments:")
+    assert redis_client.ttl(fragments_key) == -1
     queue(records.release, LATER.media_id)
     assert 0 < redis_client.ttl(KEY) <= 700
-    assert 0 < redis_client.ttl(kept) <= 700
+    assert 0 < redis_client.ttl(fragments_key) <= 700
     queue(records.hold, LATER)
-    assert (redis_client.ttl(KEY), redis_client.ttl(kept)) == (-1, -1)
+    assert (redis_client.ttl(KEY), redis_client.ttl(fragments_key)) == (-1, -1)
 
 
 def test_a_held_article_is_kept_in_its_last_version(records: MediaRecords, queue: Callable[..., Any]) -> None:
@@ -68,11 +68,11 @@ def test_a_held_article_is_kept_in_its_last_version(records: MediaRecords, queue
     assert records.get_all([MEDIA.media_id]) == [None]
     queue(records.hold, LATER)
     assert records.get_all([MEDIA.media_id, "none"]) == [LATER, None]
-    (kept, parts), (about, none) = records.kept([LATER, MEDIA])
-    assert kept == {"uid": MEDIA.uid, "title": "Old"} == about
-    assert (parts, none) == (fragments("<p>old", "old"), [])
+    (stored, parts), (about, no_parts) = records.kept([LATER, MEDIA])
+    assert stored == {"uid": MEDIA.uid, "title": "Old"} == about
+    assert (parts, no_parts) == (fragments("<p>old", "old"), [])
     queue(records.keep, newer, article("new"))
-    assert records.kept([newer])[0][0] == kept | {"title": "New"}
+    assert records.kept([newer])[0][0] == stored | {"title": "New"}
 
 
 def test_fragments_of_a_version_never_change(records: MediaRecords, queue: Callable[..., Any]) -> None:

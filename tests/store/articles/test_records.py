@@ -33,15 +33,15 @@ def queue(redis_client: redis.Redis) -> Callable[..., None]:
 
 
 @pytest.fixture
-def ask(articles: Articles, redis_client: redis.Redis) -> Callable[..., Any]:
+def query(articles: Articles, redis_client: redis.Redis) -> Callable[..., Any]:
     """What is known of an article."""
 
-    def call(asked: str, uid: str, *, claim: bool = True) -> Any:
+    def call(uid_or_url: str, uid: str, *, claim: bool = True) -> Any:
         with redis_client.pipeline() as pipe:
-            articles.query(pipe, asked, uid, claim=claim)
+            articles.query(pipe, uid_or_url, uid, claim=claim)
             replies = pipe.execute()
         assert len(replies) == articles.QUERIES
-        return articles.decoded(replies, asked)
+        return articles.decoded(replies, uid_or_url)
 
     return call
 
@@ -80,24 +80,24 @@ def test_an_undone_merge_is_found_no_more(articles: Articles, queue: Callable[..
 
 
 def test_all_facts_of_an_article_are_read_in_a_single_step(
-    articles: Articles, queue: Callable[..., None], ask: Callable[..., Any]
+    articles: Articles, queue: Callable[..., None], query: Callable[..., Any]
 ) -> None:
     queue(articles.request_categories, "asked", ["a", "b"])
     queue(articles.request_categories, "own", ["b", "c"])
     queue(articles.request_categories, "own", [])
     assert articles.requested_categories("asked", "own") == {"a", "b", "c"}
-    assert ask("asked", "own") == ("asked", {"a", "b", "c"}, None, None)
+    assert query("asked", "own") == ("asked", {"a", "b", "c"}, None, None)
     queue(articles.write, "own", {"status": "failure", "content_hash": ""})
-    assert ask("asked", "own")[2] is None
+    assert query("asked", "own")[2] is None
     queue(articles.write, "own", {"status": "success", "content_hash": "h"})
     queue(articles.merge, "own", "other")
-    assert ask("asked", "own")[2:] == ("h", "other")
+    assert query("asked", "own")[2:] == ("h", "other")
 
 
-def test_a_read_claims_the_uid_only_on_request(articles: Articles, ask: Callable[..., Any]) -> None:
-    assert ask("first", "own", claim=False)[0] == "first"
+def test_a_read_claims_the_uid_only_on_request(articles: Articles, query: Callable[..., Any]) -> None:
+    assert query("first", "own", claim=False)[0] == "first"
     assert articles.owners(["own"]) == {}
-    assert ask("second", "own")[0] == ask("first", "own")[0] == "second"
+    assert query("second", "own")[0] == query("first", "own")[0] == "second"
     assert articles.owners(["own"]) == {"own": "second"}
 
 
@@ -222,17 +222,17 @@ def test_all_pages_together_stay_below_the_limit(
     redis_client.flushall()
     for digest, size in pages:
         articles.cache_page(digest, "x" * size, time.time())
-        kept, said = cached_bytes(redis_client)
-        assert kept == said <= 1000
+        stored, counted = cached_bytes(redis_client)
+        assert stored == counted <= 1000
 
 
 def test_the_oldest_page_goes_first(articles: Articles, redis_client: redis.Redis) -> None:
     for digest in DIGESTS[:12]:
         articles.cache_page(digest, "x" * 100, time.time())
-    kept = [bool(redis_client.exists(keys.webpage(digest))) for digest in DIGESTS[:12]]
-    assert kept == sorted(kept)
-    assert kept[-1]
-    assert sum(kept) >= 8
+    stored = [bool(redis_client.exists(keys.webpage(digest))) for digest in DIGESTS[:12]]
+    assert stored == sorted(stored)
+    assert stored[-1]
+    assert sum(stored) >= 8
 
 
 def test_expired_pages_leave_the_index(articles: Articles, redis_client: redis.Redis) -> None:

@@ -76,12 +76,12 @@ def test_only_our_temporary_files_are_swept(tmp_path: Path) -> None:
     (tmp_path / "entries").mkdir()
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
-    kept = [tmp_path / "mine.txt", tmp_path / "entries" / "2026-11-28.ndjson", outside / "a.tmp"]
-    for path in (*kept, tmp_path / "a.tmp", tmp_path / "entries" / "b.tmp"):
+    remaining = [tmp_path / "mine.txt", tmp_path / "entries" / "2026-11-28.ndjson", outside / "a.tmp"]
+    for path in (*remaining, tmp_path / "a.tmp", tmp_path / "entries" / "b.tmp"):
         path.touch()
     (tmp_path / "link").symlink_to(outside)
     assert sweep(tmp_path, time.time() + 7200) == 2
-    assert all(path.exists() for path in kept)
+    assert all(path.exists() for path in remaining)
     assert sweep(tmp_path / "nowhere", time.time()) == 0
 
 

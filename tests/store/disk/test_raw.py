@@ -445,7 +445,7 @@ def test_a_torn_tail_damages_no_other_record(store, directory):
     assert kinds(path)[:6] == ["warcinfo", *["response", "request"] * 2, "response"]
     with closing(RawStore(directory, software="x")) as after:
         ref = after.append(exchange())
-        assert {one.fetch_id for one in after.refs()} == {one.fetch_id for one in (*refs[:2], ref)}
+        assert {each.fetch_id for each in after.refs()} == {each.fetch_id for each in (*refs[:2], ref)}
 
 
 def test_a_file_is_readable_while_it_grows(store, directory):

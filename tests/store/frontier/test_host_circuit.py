@@ -94,7 +94,7 @@ def test_any_sequence_of_signals_keeps_the_circuit_consistent(events):
 NOW = 10_000_000
 TWO = CircuitState("closed", 2)
 WIDE = CircuitState("open", 3, 1, NOW + 30_000)
-ASKED = CircuitState("half_open", 3, 1, NOW)
+PROBED = CircuitState("half_open", 3, 1, NOW)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ ASKED = CircuitState("half_open", 3, 1, NOW)
         (TWO, "ok", True, (CLOSED, False)),
         (WIDE, "site", False, (WIDE, False)),
         (WIDE, "ok", False, (CLOSED, False)),
-        (ASKED, "site", True, (CircuitState("open", 4, 2, NOW + 60_000), True)),
-        (ASKED, "site", False, (CircuitState("open", 4, 2, NOW + 60_000), False)),
-        (ASKED, "soft", True, (CLOSED, True)),
-        (ASKED, "ok", True, (CLOSED, False)),
+        (PROBED, "site", True, (CircuitState("open", 4, 2, NOW + 60_000), True)),
+        (PROBED, "site", False, (CircuitState("open", 4, 2, NOW + 60_000), False)),
+        (PROBED, "soft", True, (CLOSED, True)),
+        (PROBED, "ok", True, (CLOSED, False)),
     ],
 )
 def test_the_signal_of_a_host_counts_for_its_domain(circuit, signal, blamed, expected):

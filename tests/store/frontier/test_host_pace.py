@@ -3,10 +3,10 @@ from host_pace import (
     Pace,
     answered,
     effective_delay,
-    hold,
     pause_ms,
+    paused,
     reserve,
-    reserve_both,
+    reserve_with_domain,
     throttled,
 )
 from hypothesis import given
@@ -39,7 +39,7 @@ def test_reserve(tat, now, delay, expected):
     ids=["both free", "the host waits", "its domain waits", "a domain slower than its host"],
 )
 def test_a_turn_counts_for_the_host_and_its_domain(tats, now, delays, expected):
-    assert reserve_both(tats, now, delays) == expected
+    assert reserve_with_domain(tats, now, delays) == expected
 
 
 @given(st.lists(st.integers(0, 3_000), max_size=50), st.integers(0, 5_000))
@@ -52,9 +52,9 @@ def test_requests_keep_the_delay_and_wait_no_longer(steps, delay):
         last = allowed
 
 
-def test_hold():
-    assert hold(0, 5_000, 30_000) == 35_000
-    assert hold(99_000, 5_000, 30_000) == 99_000
+def test_paused():
+    assert paused(0, 5_000, 30_000) == 35_000
+    assert paused(99_000, 5_000, 30_000) == 99_000
 
 
 def test_a_429_doubles_the_delay_and_ten_successes_halve_it():

@@ -57,7 +57,7 @@ def feed(name="feed:f", host="one.example", **fields):
     return article(name, host, **{"kind": "feed", **fields})
 
 
-def take_one(frontier, **options):
+def take_first(frontier, **options):
     (lease,) = frontier.take(1, **options).leases
     return lease
 
@@ -69,7 +69,7 @@ def test_tasks_of_a_burst_are_taken_in_their_order(frontier, clock):
     frontier.enqueue([article("urgent", priority=9)])
     taken = []
     for _ in range(201):
-        lease = take_one(frontier)
+        lease = take_first(frontier)
         taken.append(lease.id)
         frontier.done(lease)
         clock.forward(1)
@@ -81,7 +81,7 @@ def ids(taken):
 
 
 def drain(frontier, clock, step=1.0, limit=50):
-    """The order in which tasks come, each ended before the next is asked for."""
+    """The order in which tasks come, each ended before the next is taken."""
     order = []
     for _ in range(limit):
         for lease in frontier.take(1).leases:
@@ -119,7 +119,7 @@ def test_the_result_of_enqueue_depends_on_the_state_of_the_task(frontier, before
     if before != "nothing":
         frontier.enqueue([article()], delay_sec=60 if before == "delayed" else 0)
     if before in ("leased", "fetched", "dead"):
-        lease = take_one(frontier)
+        lease = take_first(frontier)
         if before != "leased":
             frontier.done(lease, status=before)
     assert frontier.enqueue([article(priority=pushed)], again=again) == [expected]
@@ -135,7 +135,7 @@ def test_results_of_a_long_batch_are_in_the_order_of_its_tasks(frontier):
 
 def test_each_task_has_its_own_delay_and_reason(frontier, clock):
     frontier.enqueue([article("old")])
-    frontier.done(take_one(frontier))
+    frontier.done(take_first(frontier))
     answers = frontier.enqueue_each([(article("x"), 5.0, ""), (article("old"), 0, "edited"), (article("old"), 0, "")])
     assert answers == ["queued", "again", "pending"]
     clock.forward(1)
@@ -145,10 +145,10 @@ def test_each_task_has_its_own_delay_and_reason(frontier, clock):
 def test_a_task_enqueued_again_keeps_its_validators_and_names_the_cause(frontier, clock):
     frontier.enqueue([article()])
     patch = {"etag": 'W/"é"', "last_modified": "Fri, 27 Nov 2026 08:15:00 GMT", "content_hash": "c"}
-    frontier.done(take_one(frontier), patch=patch)
+    frontier.done(take_first(frontier), patch=patch)
     clock.forward(10)
     frontier.enqueue([article(payload={"list": [], "object": {}})], again="edited")
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert lease.task.payload == {"list": [], "object": {}}
     history = lease.history
     assert (history.etag, history.last_modified, history.content_hash) == tuple(patch.values())
@@ -164,7 +164,7 @@ def test_a_task_enqueued_again_keeps_its_validators_and_names_the_cause(frontier
 
 def test_an_ended_url_is_forgotten_after_thirty_days(frontier, redis_client):
     frontier.enqueue([article()])
-    frontier.done(take_one(frontier))
+    frontier.done(take_first(frontier))
     assert 29.9 * DAY < redis_client.ttl("fc:{0}:t:a") <= 30 * DAY
     frontier.enqueue([article()], again="retry")
     assert redis_client.ttl("fc:{0}:t:a") == -1
@@ -174,16 +174,16 @@ def test_a_pending_task_enqueued_again_is_due_at_once(frontier):
     frontier.enqueue([feed()], delay_sec=DAY)
     assert frontier.take(1).leases == ()
     frontier.enqueue([feed(payload={"now": True})], again="operator")
-    assert take_one(frontier).task.payload == {"now": True}
+    assert take_first(frontier).task.payload == {"now": True}
 
 
 def test_again_while_leased_comes_at_once_after_done_with_its_own_payload(frontier, clock):
     frontier.enqueue([feed(payload={"n": 1})])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     frontier.enqueue([feed(payload={"n": 2})], again="operator")
     assert frontier.done(lease, status="pending", delay_sec=DAY) == "rescheduled"
     clock.forward(1)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert (lease.task.payload, lease.history.again) == ({"n": 2}, "operator")
     assert frontier.done(lease, status="pending", delay_sec=DAY) == "rescheduled"
     clock.forward(1)
@@ -193,7 +193,7 @@ def test_again_while_leased_comes_at_once_after_done_with_its_own_payload(fronti
 @pytest.mark.parametrize("end", ["done", "give_back", "expire"])
 def test_a_task_enqueued_again_while_leased_comes_exactly_once_more(frontier, clock, end):
     frontier.enqueue([article()])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     frontier.enqueue([article()], again="edited")
     if end == "done":
         assert frontier.done(lease) == "rescheduled"
@@ -209,11 +209,11 @@ def test_a_task_enqueued_again_while_leased_comes_exactly_once_more(frontier, cl
 def test_a_last_attempt_does_not_end_a_task_that_was_enqueued_again(make, clock):
     frontier = make(max_attempts=1)
     frontier.enqueue([article()])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     frontier.enqueue([article()], again="operator")
     assert frontier.give_back(lease, reason="http_500", counted=True) == "pending"
     clock.forward(1)
-    assert frontier.give_back(take_one(frontier), reason="http_500", counted=True) == "dead"
+    assert frontier.give_back(take_first(frontier), reason="http_500", counted=True) == "dead"
 
 
 @pytest.mark.parametrize(
@@ -224,12 +224,12 @@ def test_a_last_attempt_does_not_end_a_task_that_was_enqueued_again(make, clock)
 def test_a_record_keeps_any_text(frontier, value):
     task = article(url=f"https://one.example/{value}", source=value or None, payload={"v": value, "list": [value]})
     frontier.enqueue([task])
-    assert take_one(frontier).task == task
+    assert take_first(frontier).task == task
 
 
 def test_a_lone_surrogate_is_replaced(frontier):
     frontier.enqueue([article(payload={"title": "a\ud800b"})])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert lease.task.payload == {"title": "a?b"}
     assert frontier.give_back(lease, reason="x", patch={"last_error": "y\ud800"}) == "pending"
 
@@ -304,7 +304,7 @@ def test_media_files_are_taken_only_from_their_lane(frontier):
         [article("file:1", kind="file"), article("file:2", "h2", kind="file"), article("page", kind="page")]
     )
     assert ids(frontier.take(9)) == ["page"]
-    assert ids(frontier.take(9, lanes=["poll", "page", "file"])) == ["file:2"]  # the other's host is being asked
+    assert ids(frontier.take(9, lanes=["poll", "page", "file"])) == ["file:2"]  # the other's host is busy
     assert frontier.counts()["pending:file"] == 2
 
 
@@ -314,7 +314,7 @@ def test_the_pages_of_a_spider_are_its_own(frontier, clock):
     )
     frontier.enqueue([article("x")], delay_sec=5)
     assert frontier.take(9).leases == ()
-    lease = take_one(frontier, lanes=["page", "page:mine"])
+    lease = take_first(frontier, lanes=["page", "page:mine"])
     assert lease.id == "mine1"
     assert frontier.give_back(lease, reason="x", delay_sec=2) == "pending"
     assert frontier.take(9, lanes=["page:theirs"]).wait_sec == 1
@@ -341,7 +341,7 @@ def test_a_host_that_waits_delays_no_other(frontier):
 
 def test_the_delay_begins_at_the_end_of_the_response(frontier, clock):
     frontier.enqueue([article("a"), article("b")])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     clock.forward(5)
     assert frontier.take(1).leases == ()
     assert frontier.release(lease, "ok") == Released("closed", "closed", 1.0)
@@ -382,10 +382,10 @@ def test_concurrency(make, clock):
 def test_with_several_connections_starts_keep_their_distance(make, clock):
     frontier = make(host_concurrency=2, host_delay_sec=10)
     frontier.enqueue([article(f"a{n}") for n in range(3)])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert frontier.take(1).wait_sec == 10
     clock.forward(10)
-    take_one(frontier)
+    take_first(frontier)
     frontier.release(lease, "ok")
     assert frontier.take(1).wait_sec == 10
 
@@ -393,7 +393,7 @@ def test_with_several_connections_starts_keep_their_distance(make, clock):
 def test_a_host_has_a_pace_of_its_own(frontier, clock):
     frontier.enqueue([article(f"a{n}") for n in range(4)])
     frontier.pace("one.example", delay_sec=20, concurrency=2)
-    take_one(frontier)
+    take_first(frontier)
     assert frontier.take(1).wait_sec == 20
     frontier.pace("one.example", delay_sec=0)
     clock.forward(20)
@@ -406,7 +406,7 @@ def test_a_host_has_a_pace_of_its_own(frontier, clock):
 def test_turns_under_a_lease_move_the_host_for_everyone(make, clock, concurrency, expected):
     frontier = make(host_concurrency=concurrency)
     frontier.enqueue([article("a"), article("b")])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     clock.forward(1)
     assert [frontier.turn(lease) for _ in range(3)] == expected
     frontier.release(lease, "ok")
@@ -416,7 +416,7 @@ def test_turns_under_a_lease_move_the_host_for_everyone(make, clock, concurrency
 def test_a_turn_is_not_lost_to_a_host_that_stood_ready(make, clock):
     frontier = make(host_concurrency=2)
     frontier.enqueue([article("a"), article("b")])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     clock.forward(1)
     frontier.enqueue([article("c")])  # settles the host: its time has come
     assert frontier.turn(lease) == 0
@@ -425,31 +425,31 @@ def test_a_turn_is_not_lost_to_a_host_that_stood_ready(make, clock):
 
 def test_a_429_pauses_its_host_and_slows_it(frontier, clock):
     frontier.enqueue([article("a"), article("b")])
-    assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
+    assert frontier.release(take_first(frontier), "throttled", wait_sec=90).wait_sec == 90
     clock.forward(90)
-    assert frontier.release(take_one(frontier), "ok").wait_sec == 2  # 1 s, doubled
+    assert frontier.release(take_first(frontier), "ok").wait_sec == 2  # 1 s, doubled
 
 
 def test_a_circuit_opens_and_its_first_lease_is_a_probe(frontier, clock):
     frontier.enqueue([article(f"a{n}") for n in range(9)])
     for _ in range(4):
-        assert frontier.release(take_one(frontier), "site").after == "closed"
+        assert frontier.release(take_first(frontier), "site").after == "closed"
         clock.forward(1)
     assert frontier.circuits() == []
-    assert frontier.release(take_one(frontier), "site") == Released("closed", "open", 30)
+    assert frontier.release(take_first(frontier), "site") == Released("closed", "open", 30)
     [host] = frontier.circuits()
     assert (host.circuit, host.failures, host.wait_sec) == ("open", 5, 30)
     clock.forward(30)
-    probe = take_one(frontier)
+    probe = take_first(frontier)
     assert probe.probe
     assert [host.circuit for host in frontier.circuits()] == ["half_open"]
     assert frontier.release(probe, "site") == Released("half_open", "open", 60)
     clock.forward(60)
-    probe = take_one(frontier)
+    probe = take_first(frontier)
     assert frontier.release(probe, "ok") == Released("half_open", "closed", 1)
     assert frontier.circuits() == []
     clock.forward(1)
-    assert not take_one(frontier).probe
+    assert not take_first(frontier).probe
 
 
 def test_a_half_open_host_gets_a_single_probe_whatever_its_concurrency(make, clock):
@@ -465,9 +465,9 @@ def test_a_half_open_host_gets_a_single_probe_whatever_its_concurrency(make, clo
 def test_a_probe_that_never_came_back_is_followed_by_another(make, clock):
     frontier = make(circuit_failures=1, lease_sec=60)
     frontier.enqueue([article("a"), article("b"), article("c")])
-    frontier.release(take_one(frontier), "site")
+    frontier.release(take_first(frontier), "site")
     clock.forward(30)
-    assert take_one(frontier).probe
+    assert take_first(frontier).probe
     clock.forward(61)
     taken = frontier.take(1)
     clock.forward(1)
@@ -480,17 +480,17 @@ def test_a_probe_that_never_came_back_is_followed_by_another(make, clock):
 def test_hosts_of_a_domain_keep_its_pace_and_delay_no_other_domain(frontier, clock):
     frontier.enqueue([feed(f"f{n:03}", f"h{n:03}.big.example", priority=10) for n in range(205)])
     frontier.enqueue([feed("small", "www.small.example", priority=1)])
-    asked = []
+    taken_ids = []
     while (taken := frontier.take(16)).wait_sec == 0:  # those that wait are set apart some at a time
-        asked += ids(taken)
-    assert (asked + ids(taken), taken.wait_sec) == (["f000", "small"], 0.25)
-    asked = ["f000"]
-    while len(asked) < 205:
+        taken_ids += ids(taken)
+    assert (taken_ids + ids(taken), taken.wait_sec) == (["f000", "small"], 0.25)
+    taken_ids = ["f000"]
+    while len(taken_ids) < 205:
         clock.forward(0.25)
         (lease,) = frontier.take(16).leases
-        asked.append(lease.id)
+        taken_ids.append(lease.id)
         frontier.done(lease, signal="ok")
-    assert asked == [f"f{n:03}" for n in range(205)]
+    assert taken_ids == [f"f{n:03}" for n in range(205)]
     assert clock.ms - START_MS == 204 * 250
 
 
@@ -523,7 +523,7 @@ def test_a_domain_without_settings_slows_none_of_its_hosts(make, policy, wait):
 def test_a_domain_has_a_pace_of_its_own(frontier, clock):
     frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(3)])
     frontier.pace_scope("domain", "big.example", delay_sec=20, concurrency=1)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     clock.forward(50)
     assert frontier.take(1).blocked == 1
     frontier.release(lease, "ok")
@@ -561,7 +561,7 @@ def test_hosts_that_wait_for_their_domain_are_not_examined_again(make, clock, re
 def test_a_task_that_comes_back_later_still_waits_for_its_domain(frontier, clock):
     frontier.enqueue([article(f"a{n}", f"h{n}.big.example") for n in range(3)], delay_sec=5)
     clock.forward(5)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert frontier.take(9).leases == ()
     frontier.give_back(lease, reason="redirected", patch={"url": "https://new.big.example/", "host": "new.big.example"})
     clock.forward(0.25)
@@ -574,34 +574,34 @@ def test_a_task_that_comes_back_later_still_waits_for_its_domain(frontier, clock
 
 def test_retry_after_of_a_host_does_not_pause_other_hosts_of_its_domain(frontier, clock):
     frontier.enqueue([article(f"{host}{n}", f"{host}.big.example") for host in "ab" for n in range(3)])
-    assert frontier.release(take_one(frontier), "throttled", wait_sec=90).wait_sec == 90
+    assert frontier.release(take_first(frontier), "throttled", wait_sec=90).wait_sec == 90
     clock.forward(1)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert lease.id == "b0"
     frontier.release(lease, "ok")
     clock.forward(89)
     again = {
         lease.id: frontier.release(lease, "ok")
         for _ in range(2)
-        if (lease := take_one(frontier)) and not clock.forward(1)
+        if (lease := take_first(frontier)) and not clock.forward(1)
     }
     assert sorted(again) == ["a1", "b1"]
     assert (again["a1"].wait_sec, again["b1"].wait_sec) == (2, 1)  # 429 doubled one host's delay
 
 
 def fail(frontier, clock, hosts):
-    """Each host fails once as a site; what the last one was told."""
+    """Each host fails once as a site; the result of the last release."""
     for host in hosts:
         frontier.enqueue([article(f"{host}-{clock.ms}", host, priority=10)])
-        told = frontier.release(take_one(frontier), "site")
+        released = frontier.release(take_first(frontier), "site")
         clock.forward(1)
-    return told
+    return released
 
 
 def test_three_failing_hosts_open_the_circuit_of_their_domain_and_one_success_closes(frontier, clock):
     frontier.enqueue([article(f"x{n}", f"h{n}.big.example") for n in range(9)], delay_sec=10)
-    told = fail(frontier, clock, [f"{name}.big.example" for name in "abc"])
-    assert told == Released("closed", "closed", 1.0, (ScopeChange("domain", "big.example", "closed", "open"),))
+    released = fail(frontier, clock, [f"{name}.big.example" for name in "abc"])
+    assert released == Released("closed", "closed", 1.0, (ScopeChange("domain", "big.example", "closed", "open"),))
     clock.forward(10)
     taken = frontier.take(9)
     assert (taken.leases, taken.wait_sec) == ((), 19)
@@ -618,7 +618,7 @@ def test_three_failing_hosts_open_the_circuit_of_their_domain_and_one_success_cl
 def test_hosts_of_a_responding_domain_fail_alone(frontier, clock):
     fail(frontier, clock, ["a.big.example", "b.big.example"])
     frontier.enqueue([article("good", "good.big.example")])
-    frontier.release(take_one(frontier), "ok")
+    frontier.release(take_first(frontier), "ok")
     clock.forward(1)
     assert fail(frontier, clock, ["c.big.example", "d.big.example"]).scopes == ()
     assert fail(frontier, clock, ["a.big.example", "b.big.example"]).scopes == ()  # counted before
@@ -632,9 +632,9 @@ def test_failures_of_our_own_outage_are_forgiven(frontier, clock):
     clock.forward(1)
     assert len(frontier.take(9).leases) == 1
     frontier.enqueue([article("y", "other.example"), article("z", "other.example")])
-    frontier.release(take_one(frontier), "throttled", wait_sec=90)
+    frontier.release(take_first(frontier), "throttled", wait_sec=90)
     frontier.forgive(["other.example"])
-    assert frontier.host("other.example").wait_sec == 90  # it asked for this itself
+    assert frontier.host("other.example").wait_sec == 90  # its own Retry-After
 
 
 # --- figures ---
@@ -644,7 +644,7 @@ def test_figures(frontier, clock):
     frontier.enqueue([article("a", source="s", origin="feed"), article("b", "two.example", source="s", origin="feed")])
     frontier.enqueue([feed("feed:1", "three.example")], delay_sec=10)
     clock.forward(3)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     frontier.done(lease)
     clock.forward(9)
     assert [lease.id for lease in frontier.take(1).leases] == ["feed:1"]
@@ -664,20 +664,20 @@ def test_figures(frontier, clock):
 def test_the_buckets_of_lateness(frontier, clock, late, bound):
     frontier.enqueue([article()])
     clock.forward(late)
-    take_one(frontier)
+    take_first(frontier)
     assert frontier.statistics().lateness["page"].buckets == ((bound, 1),)
 
 
 def test_counts_follow_a_task_whose_source_changes(frontier):
     frontier.enqueue([feed(source="old")])
-    frontier.done(take_one(frontier), status="pending", delay_sec=5, patch={"source": "new"})
+    frontier.done(take_first(frontier), status="pending", delay_sec=5, patch={"source": "new"})
     assert frontier.statistics().by("source") == {"old": 0, "new": 1}
 
 
 def test_the_tasks_of_hosts(frontier, clock):
     frontier.enqueue([article("a"), article("b"), article("c", "two.example")])
     frontier.enqueue([feed()], delay_sec=60)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert frontier.hosts() == (0, {"one.example": 3, "two.example": 1})
     frontier.give_back(lease, reason="redirected", patch={"url": "https://two.example/a", "host": "two.example"})
     frontier.remove("feed:f")
@@ -688,8 +688,8 @@ def test_the_tasks_of_hosts(frontier, clock):
 
 def test_urls_are_listed_in_parts(frontier):
     frontier.enqueue([article(f"a{n}", f"h{n}.example") for n in range(300)])
-    frontier.done(take_one(frontier), status="dead", reason="http_404")
-    take_one(frontier)
+    frontier.done(take_first(frontier), status="dead", reason="http_404")
+    take_first(frontier)
     found, cursor, calls = {}, 0, 0
     while cursor or not calls:
         cursor, some = frontier.urls(cursor, count=50)
@@ -718,16 +718,16 @@ def test_urls_are_listed_in_parts(frontier):
 def test_a_lost_lease_changes_nothing(make, clock, redis_client, act, expected):
     mine, other = make(), make()
     mine.enqueue([article("a")])
-    lease = take_one(mine)
+    lease = take_first(mine)
     clock.forward(61)
     other.take(1)
     clock.forward(1)
-    held = other.take(1).leases
+    leases = other.take(1).leases
     before = everything(redis_client)
     assert act(mine, lease) == expected
     assert everything(redis_client) == before
-    for one in held:
-        assert other.done(one) == "done"
+    for each in leases:
+        assert other.done(each) == "done"
 
 
 def everything(client):
@@ -744,14 +744,14 @@ def everything(client):
 
 def test_a_heartbeat_keeps_a_lease(frontier, clock):
     frontier.enqueue([article("a", "h1"), article("b", "h2")])
-    kept, left = frontier.take(2).leases
+    first, left = frontier.take(2).leases
     for _ in range(5):
         clock.forward(59)
-        frontier.heartbeat([kept])
+        frontier.heartbeat([first])
     assert ids(frontier.take(2)) == []
     clock.forward(1)
     assert ids(frontier.take(2)) == [left.id]
-    assert frontier.heartbeat([kept, left]) == {left.id}
+    assert frontier.heartbeat([first, left]) == {left.id}
     assert frontier.heartbeat([]) == set()
 
 
@@ -760,7 +760,7 @@ def test_a_task_is_given_up_after_the_deaths_of_four_workers(frontier, clock, re
     for deaths, later in [(0, 0), (1, 0), (2, 60), (3, 480)]:
         clock.forward(later)
         clock.forward(1)
-        history = take_one(frontier).history
+        history = take_first(frontier).history
         assert (history.attempts, history.deaths) == (0, deaths)
         clock.forward(60)
         taken = frontier.take(1)
@@ -811,16 +811,16 @@ def test_a_task_that_kills_its_worker_ends_and_its_neighbours_survive(make, cloc
 
 
 def test_a_worker_takes_a_single_suspect_at_a_time(make, clock):
-    one, other = make(), make()
-    one.enqueue([article(f"a{n}", f"h{n}.example") for n in range(3)])
+    worker, other = make(), make()
+    worker.enqueue([article(f"a{n}", f"h{n}.example") for n in range(3)])
     for _ in range(2):
         assert len(make().take(9).leases) == 3
         clock.forward(60)
-        one.take(0)
+        worker.take(0)
         clock.forward(1)
     clock.forward(60)
-    assert ids(one.take(9)) == ["a0"]
-    assert one.take(9).leases == ()
+    assert ids(worker.take(9)) == ["a0"]
+    assert worker.take(9).leases == ()
     clock.forward(1)
     (second,) = other.take(9).leases
     assert second.id == "a1"
@@ -845,7 +845,7 @@ def test_tokens_of_the_same_moment_differ(make, clock):
     frontier.enqueue([article()])
     tokens = set()
     for _ in range(20):
-        lease = take_one(frontier)
+        lease = take_first(frontier)
         tokens.add(lease.token)
         frontier.give_back(lease, reason="x")
     assert len(tokens) == 20
@@ -857,7 +857,7 @@ def test_tokens_of_the_same_moment_differ(make, clock):
 def test_attempts_that_count_end_a_url_with_a_dead_letter(frontier, clock, redis_client):
     frontier.enqueue([article(category="news", source="s", priority=7)])
     for attempt in range(1, 5):
-        lease = take_one(frontier)
+        lease = take_first(frontier)
         answer = frontier.give_back(lease, reason="http_500", counted=True, http_status=500, delay_sec=2)
         assert answer == ("dead" if attempt == 4 else "pending")
         clock.forward(2)
@@ -883,9 +883,9 @@ def test_attempts_that_count_end_a_url_with_a_dead_letter(frontier, clock, redis
 def test_a_pause_without_a_fault_costs_no_attempt(frontier, clock):
     frontier.enqueue([article()])
     for _ in range(20):
-        assert frontier.give_back(take_one(frontier), reason="robots_unavailable", delay_sec=5) == "pending"
+        assert frontier.give_back(take_first(frontier), reason="robots_unavailable", delay_sec=5) == "pending"
         clock.forward(5)
-    history = take_one(frontier).history
+    history = take_first(frontier).history
     assert (history.attempts, history.last_error) == (0, "robots_unavailable")
 
 
@@ -894,12 +894,12 @@ def test_polls_are_quarantined_ever_longer_and_never_removed(frontier, clock, ki
     frontier.enqueue([feed(kind=kind)])
     for hours in (1, 2, 4, 8, 16, 24, 24):
         for _ in range(3):
-            assert frontier.give_back(take_one(frontier), reason="worker_died", counted=True) == "pending"
+            assert frontier.give_back(take_first(frontier), reason="worker_died", counted=True) == "pending"
             clock.forward(1)
-        assert frontier.give_back(take_one(frontier), reason="worker_died", counted=True) == "quarantined"
+        assert frontier.give_back(take_first(frontier), reason="worker_died", counted=True) == "quarantined"
         assert frontier.take(1).wait_sec == hours * HOUR
         clock.forward(hours * HOUR)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert lease.history.quarantined == 7
     frontier.done(lease, status="pending", delay_sec=900)
     assert frontier.find("feed:f")[1].quarantined == 0
@@ -915,9 +915,9 @@ def test_a_url_that_alone_fails_site_wide_is_dead_after_four(frontier, clock, ki
     for number in range(4):
         clock.forward(1)
         frontier.enqueue([article(f"good{number}", priority=10)])
-        frontier.done(take_one(frontier, lanes=["page"]), signal="ok")
+        frontier.done(take_first(frontier, lanes=["page"]), signal="ok")
         clock.forward(1)
-        lease = take_one(frontier)
+        lease = take_first(frontier)
         frontier.release(lease, "none")
         answers.append(frontier.give_back(lease, reason="http_503", site_wide=True, http_status=503))
     assert answers == ["pending"] * 3 + [expected]
@@ -929,8 +929,8 @@ def test_a_response_of_the_same_millisecond_is_no_evidence_against_a_url(make, c
     frontier.enqueue([article("bad", priority=1)])
     for number in range(6):
         frontier.enqueue([article(f"good{number}", priority=10)])
-        frontier.done(take_one(frontier), signal="ok")
-        lease = take_one(frontier)
+        frontier.done(take_first(frontier), signal="ok")
+        lease = take_first(frontier)
         frontier.release(lease, "site")
         assert frontier.give_back(lease, reason="http_503", site_wide=True) == "pending"
 
@@ -938,7 +938,7 @@ def test_a_response_of_the_same_millisecond_is_no_evidence_against_a_url(make, c
 def test_a_url_whose_whole_host_fails_is_kept(frontier, clock):
     frontier.enqueue([article()])
     for _ in range(12):
-        lease = take_one(frontier)
+        lease = take_first(frontier)
         frontier.release(lease, "site")
         assert frontier.give_back(lease, reason="http_503", site_wide=True) == "pending"
         clock.forward(301)
@@ -946,7 +946,7 @@ def test_a_url_whose_whole_host_fails_is_kept(frontier, clock):
 
 def fails(frontier, clock, name, recovered_sec=100):
     """A poll that its host fails, put off for a day."""
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert lease.id == name
     frontier.release(lease, "soft")
     frontier.done(lease, status="pending", delay_sec=86_400, recovered_sec=recovered_sec)
@@ -967,7 +967,7 @@ def test_polls_that_waited_for_their_host_are_due_when_it_responds(frontier, clo
     clock.forward(3600)
     frontier.enqueue([article()])
     assert min(due(redis_client, clock).values()) > 80_000
-    frontier.release(take_one(frontier), "answered")
+    frontier.release(take_first(frontier), "answered")
     assert {name: wait for name, wait in due(redis_client, clock).items() if wait < 80_000} == {
         "feed:1": 0,
         "feed:2": 0,
@@ -980,7 +980,7 @@ def test_no_called_poll_comes_sooner_than_without_the_failure(frontier, clock, r
     for n in range(3):
         fails(frontier, clock, f"feed:{n}", 100 * n)
     frontier.enqueue([article()])
-    frontier.release(take_one(frontier), "ok")
+    frontier.release(take_first(frontier), "ok")
     assert due(redis_client, clock) == {"feed:0": 86_397, "feed:1": 98, "feed:2": 199}
 
 
@@ -992,7 +992,7 @@ def test_each_response_calls_a_bounded_number_of_polls(make, clock, redis_client
     called = []
     for n in range(4):
         frontier.enqueue([article(f"a{n}")])
-        frontier.release(take_one(frontier, lanes=["page"]), "ok")
+        frontier.release(take_first(frontier, lanes=["page"]), "ok")
         clock.forward(1)
         called.append(sum(wait <= 0 for wait in due(redis_client, clock).values()))
         frontier.take(0)
@@ -1005,11 +1005,11 @@ def test_a_poll_that_succeeded_is_not_called(frontier, clock, redis_client):
     fails(frontier, clock, "feed:0")
     fails(frontier, clock, "feed:1")
     frontier.enqueue([feed("feed:1")], again="operator")
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     frontier.done(lease, status="pending", delay_sec=900, signal="none")
     clock.forward(1)
     frontier.enqueue([article()])
-    frontier.release(take_one(frontier), "ok")
+    frontier.release(take_first(frontier), "ok")
     assert due(redis_client, clock)["feed:1"] == 899
 
 
@@ -1017,7 +1017,7 @@ def test_a_poll_that_fails_by_itself_keeps_its_patience(frontier, clock, redis_c
     frontier.enqueue([feed(), article("a"), article("b")])
     for _ in range(2):
         fails(frontier, clock, "feed:f")
-        frontier.release(take_one(frontier), "ok")
+        frontier.release(take_first(frontier), "ok")
         clock.forward(1)
         assert due(redis_client, clock)["feed:f"] > 86_000
         frontier.enqueue([feed()], again="operator")
@@ -1035,11 +1035,11 @@ def test_a_visit_has_the_hosts_turn_and_slot_like_a_task(frontier, clock):
     assert ids(frontier.take(2)) == []  # the delay runs from there
     assert frontier.visit("one.example", "https://one.example/x") == 1.0
     clock.forward(1)
-    held = take_one(frontier)
-    assert held.id == "a"
+    lease = take_first(frontier)
+    assert lease.id == "a"
     clock.forward(5)
     assert frontier.visit("one.example", "https://one.example/x") == 0.2
-    frontier.release(held, "ok")
+    frontier.release(lease, "ok")
     assert frontier.visit("one.example", "https://one.example/x") == 1.0
 
 
@@ -1054,12 +1054,13 @@ def test_a_host_whose_slot_is_held_by_no_task_is_freed(frontier, redis_client, k
 
 def test_leases_that_their_worker_does_not_know_of_are_returned_at_no_cost(frontier, make):
     frontier.enqueue([article(name, f"{name}.example") for name in "abc"])
-    held, unknown, other = take_one(frontier), take_one(frontier), take_one(make())  # the last is another worker's
-    assert frontier.return_strays([held]) == 1
-    states = [frontier.find(lease.id)[1].status for lease in (held, unknown, other)]
+    known, unknown = take_first(frontier), take_first(frontier)
+    other = take_first(make())  # of another worker
+    assert frontier.return_strays([known]) == 1
+    states = [frontier.find(lease.id)[1].status for lease in (known, unknown, other)]
     assert states == ["fetching", "pending", "fetching"]
     assert (frontier.find(unknown.id)[1].attempts, frontier.audit(), frontier.counts()["leased"]) == (0, (0, 0), 2)
-    assert frontier.return_strays([held]) == 0
+    assert frontier.return_strays([known]) == 0
 
 
 def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
@@ -1075,7 +1076,7 @@ def test_a_visit_whose_worker_died_ends_with_its_lease(frontier, clock):
 def test_a_host_whose_circuit_is_open_is_not_visited(make):
     frontier = make(circuit_failures=1)
     frontier.enqueue([article()])
-    frontier.release(take_one(frontier), "site")
+    frontier.release(take_first(frontier), "site")
     assert frontier.visit("one.example", "https://one.example/x") == 60.0
 
 
@@ -1093,7 +1094,7 @@ def test_a_redirect_to_another_host_waits_for_that_hosts_turn(frontier, clock):
     assert ids(frontier.take(5)) == ["b"]
     frontier.done(busy)
     clock.forward(1)
-    moved = take_one(frontier)
+    moved = take_first(frontier)
     assert (moved.task.url, moved.task.host, moved.task.payload) == tuple(patch.values())
     assert moved.history.attempts == 0
     frontier.release(moved, "ok")
@@ -1106,7 +1107,7 @@ def test_a_redirect_to_another_host_waits_for_that_hosts_turn(frontier, clock):
 def test_done_writes_the_commit_and_the_patch_with_the_lease(frontier, redis_client):
     frontier.enqueue([feed(payload={"p": 1})])
     commit = [["HSET", "fc:{0}:feed:f", "etag", '"é"', "n", 1.5], ["RPUSH", "fc:{0}:journal:f", "1"]]
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     patch = {"etag": '"e"', "source": "s", "category": None, "payload": {"p": 2}}
     assert frontier.done(lease, status="pending", delay_sec=900, patch=patch, commit=commit) == "rescheduled"
     assert redis_client.hgetall("fc:{0}:feed:f") == {"etag": '"é"', "n": "1.5"}
@@ -1118,25 +1119,26 @@ def test_done_writes_the_commit_and_the_patch_with_the_lease(frontier, redis_cli
 
 def test_done_with_a_signal_is_release_and_done(frontier, clock):
     frontier.enqueue([article("a"), article("b")])
-    frontier.done(take_one(frontier), signal="throttled")
+    frontier.done(take_first(frontier), signal="throttled")
     assert frontier.take(1).wait_sec == 30
 
 
 def test_a_rescheduled_task_is_due_after_its_delay(frontier, clock):
     frontier.enqueue([feed()])
-    frontier.done(take_one(frontier), status="pending", reason="not_modified", delay_sec=900.5)
+    frontier.done(take_first(frontier), status="pending", reason="not_modified", delay_sec=900.5)
     assert frontier.take(1).wait_sec == 900.5
     clock.forward(900.5)
-    history = take_one(frontier).history
+    history = take_first(frontier).history
     assert (history.fetch_count, history.last_fetched_at, history.reason) == (1, START_MS, "not_modified")
 
 
 @pytest.mark.parametrize("dead_letter", [True, False])
 def test_a_dead_end_may_be_a_dead_letter(frontier, redis_client, dead_letter):
     frontier.enqueue([article()])
-    frontier.done(take_one(frontier), status="dead", reason="http_404", dead_letter=dead_letter, http_status=404)
+    frontier.done(take_first(frontier), status="dead", reason="http_404", dead_letter=dead_letter, http_status=404)
     letters = [json.loads(letter) for letter in redis_client.lrange("fc:{0}:dlq", 0, -1)]
-    assert [(one["reason"], one["status"], one["attempts"]) for one in letters] == [("http_404", 404, 1)] * dead_letter
+    fields = [(each["reason"], each["status"], each["attempts"]) for each in letters]
+    assert fields == [("http_404", 404, 1)] * dead_letter
 
 
 def test_dead_letters_go_to_their_readers_in_order_and_are_bounded(frontier, clock, redis_client):
@@ -1158,12 +1160,12 @@ def test_the_status_of_a_url(frontier, clock):
     assert frontier.find("a") is None
     frontier.enqueue([article()])
     assert status() == "pending"
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     assert status() == "fetching"
     frontier.give_back(lease, reason="http_500", counted=True, delay_sec=2)
     assert status() == "pending"
     clock.forward(2)
-    frontier.done(take_one(frontier), reason="stored", patch={"content_hash": "c"})
+    frontier.done(take_first(frontier), reason="stored", patch={"content_hash": "c"})
     task, history = frontier.find("a")
     assert (history.status, history.reason, history.content_hash, history.fetch_count) == ("fetched", "stored", "c", 1)
     assert (history.last_fetched_at, history.updated_at, history.discovered_at) == (clock.ms, clock.ms, START_MS)
@@ -1173,7 +1175,7 @@ def test_the_status_of_a_url(frontier, clock):
 @pytest.mark.parametrize(("status", "reason"), [("dead", "robots_blocked"), ("fetched", "already_stored")])
 def test_a_task_that_ends_without_a_request_was_not_fetched(frontier, clock, status, reason):
     frontier.enqueue([article()])
-    frontier.done(take_one(frontier), status=status, reason=reason)
+    frontier.done(take_first(frontier), status=status, reason=reason)
     _, history = frontier.find("a")
     assert (history.status, history.reason, history.updated_at) == (status, reason, clock.ms)
     assert (history.fetch_count, history.last_fetched_at) == (0, None)
@@ -1182,7 +1184,7 @@ def test_a_task_that_ends_without_a_request_was_not_fetched(frontier, clock, sta
 @pytest.mark.parametrize("state", ["pending", "delayed", "leased", "ended"])
 def test_remove(frontier, clock, state):
     frontier.enqueue([article("a"), article("b", priority=1)], delay_sec=60 if state == "delayed" else 0)
-    lease = take_one(frontier) if state in ("leased", "ended") else None
+    lease = take_first(frontier) if state in ("leased", "ended") else None
     if state == "ended":
         frontier.done(lease)
     assert frontier.remove("a") is True
@@ -1208,7 +1210,7 @@ def test_a_record_that_was_lost_is_stepped_over(frontier, clock, redis_client):
 def test_a_clock_stepped_back_stops_nothing(frontier, clock):
     frontier.enqueue([article("a"), article("b")])
     frontier.enqueue([article("c", "two.example")], delay_sec=10)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     clock.forward(-DAY)
     frontier.release(lease, "ok")
     assert frontier.take(1).wait_sec == 1
@@ -1222,7 +1224,7 @@ def test_a_clock_stepped_back_stops_nothing(frontier, clock):
 def test_scripts_that_the_server_forgot_are_loaded_again(frontier, clock, redis_client):
     frontier.enqueue([article("a"), article("b")])
     redis_client.script_flush()
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     redis_client.script_flush()
     assert frontier.done(lease) == "done"
 
@@ -1230,7 +1232,7 @@ def test_scripts_that_the_server_forgot_are_loaded_again(frontier, clock, redis_
 def test_the_servers_own_clock(redis_client):
     frontier = Shard(redis_client, POLICY)
     frontier.enqueue([article("a"), article("b")])
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     seconds, micros = redis_client.time()
     assert abs(lease.history.discovered_at - (seconds * 1000 + micros // 1000)) < 5000
     assert 0.5 < frontier.release(lease, "ok").wait_sec <= 1.0
@@ -1239,10 +1241,10 @@ def test_the_servers_own_clock(redis_client):
 def test_counts_add_up(frontier, clock):
     frontier.enqueue([article(f"a{n}", f"h{n}") for n in range(6)])
     frontier.enqueue([feed("feed:1"), feed("feed:2")], delay_sec=HOUR)
-    one, two, three, *_ = frontier.take(5).leases
-    frontier.done(one)
-    frontier.done(two, status="dead")
-    frontier.give_back(three, reason="x")
+    first, second, third, *_ = frontier.take(5).leases
+    frontier.done(first)
+    frontier.done(second, status="dead")
+    frontier.give_back(third, reason="x")
     frontier.remove("feed:2")
     expected = {"pending:article": 4, "pending:feed": 1, "fetched:article": 1, "dead:article": 1, "leased": 2}
     assert frontier.counts() == expected
@@ -1250,10 +1252,10 @@ def test_counts_add_up(frontier, clock):
 
 def test_a_host_without_tasks_expires_and_a_host_with_tasks_does_not(frontier, clock, redis_client):
     frontier.enqueue([article("a"), article("b")])
-    frontier.done(take_one(frontier))
+    frontier.done(take_first(frontier))
     assert redis_client.ttl("fc:{0}:h:one.example") == -1
     clock.forward(1)
-    lease = take_one(frontier)
+    lease = take_first(frontier)
     frontier.release(lease, "ok")
     assert frontier.give_back(lease, reason="x", delay_sec=90 * DAY) == "pending"
     assert redis_client.ttl("fc:{0}:h:one.example") == -1
@@ -1264,10 +1266,10 @@ def test_a_host_without_tasks_expires_and_a_host_with_tasks_does_not(frontier, c
 
 
 def test_shards_do_not_meet(redis_client, clock):
-    zero, one = Shard(redis_client, POLICY, clock=clock), Shard(redis_client, POLICY, shard=1, clock=clock)
-    zero.enqueue([article()])
-    assert one.take(1).leases == ()
-    assert one.enqueue([article()]) == ["queued"]
+    shard_0, shard_1 = Shard(redis_client, POLICY, clock=clock), Shard(redis_client, POLICY, shard=1, clock=clock)
+    shard_0.enqueue([article()])
+    assert shard_1.take(1).leases == ()
+    assert shard_1.enqueue([article()]) == ["queued"]
 
 
 def test_scripts_touch_their_shards_keys_alone(make, clock, redis_client):
@@ -1280,7 +1282,7 @@ def test_scripts_touch_their_shards_keys_alone(make, clock, redis_client):
             if command["command"] == "ECHO exercised":
                 break
             commands.append(command)
-    from_scripts = [one["command"] for one in commands if one["client_type"] == "lua"]
+    from_scripts = [each["command"] for each in commands if each["client_type"] == "lua"]
     assert len({command.split()[0] for command in from_scripts}) > 10
     named = [command.split()[1] for command in from_scripts]
     assert [key for key in named if not key.startswith("fc:{0}:")] == []

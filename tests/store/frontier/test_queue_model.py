@@ -71,7 +71,7 @@ class Domain:
         before = self.circuit
         self.wide, blamed = widened(self.wide, signal, now, blamed=blamed)
         if self.circuit.opened > before.opened:
-            self.tat = pacing.hold(self.tat, now, self.circuit.until_ms - now)
+            self.tat = pacing.paused(self.tat, now, self.circuit.until_ms - now)
         if before.state != "closed" and self.circuit.state == "closed":
             self.tat = min(self.tat, now + DOMAIN_DELAY)
         return blamed
@@ -98,7 +98,7 @@ class Host:
 
     def reserve(self, now):
         delays = self.delay(), DOMAIN_DELAY
-        at, (self.tat, self.domain.tat) = pacing.reserve_both((self.tat, self.domain.tat), now, delays)
+        at, (self.tat, self.domain.tat) = pacing.reserve_with_domain((self.tat, self.domain.tat), now, delays)
         return at
 
     def start(self, now):
@@ -112,14 +112,14 @@ class Host:
 
     def turn(self, now):
         if self.concurrency == 1:
-            self.tat = pacing.hold(self.tat, now, self.delay())
+            self.tat = pacing.paused(self.tat, now, self.delay())
         return self.reserve(now)
 
     def free(self, now):
         self.slots -= 1
         self.domain.slots -= 1
         if self.concurrency == 1:
-            self.tat = pacing.hold(self.tat, now, self.delay())
+            self.tat = pacing.paused(self.tat, now, self.delay())
 
     def hear(self, signal, now):
         before, wider, pause = self.circuit, self.domain.circuit, 0
@@ -137,7 +137,7 @@ class Host:
             pause = pacing.pause_ms(self.pace, None)
             self.pace = pacing.throttled(self.pace)
         if pause:
-            self.tat = pacing.hold(self.tat, now, pause)
+            self.tat = pacing.paused(self.tat, now, pause)
         return (before.state, self.circuit.state), (wider.state, self.domain.circuit.state)
 
 
@@ -260,9 +260,9 @@ class Model:
         return "rescheduled"
 
     def give_back(self, task, delay, counted, site_wide, host):
-        held_by = task.lease.task.host
+        leased_host = task.lease.task.host
         self.drop(task)
-        if host and host != held_by:
+        if host and host != leased_host:
             task.host, task.failed_alone, task.failed_at = host, 0, None
         if task.again_queued:
             task.start_anew()
@@ -271,7 +271,7 @@ class Model:
         task.attempts += counted
         if site_wide:
             since = task.discovered if task.failed_at is None else task.failed_at
-            task.failed_alone += self.host(held_by).answered_at > since
+            task.failed_alone += self.host(leased_host).answered_at > since
             task.failed_at = self.now
         alone = site_wide and task.failed_alone >= ATTEMPTS and task.kind != "feed"
         if alone or task.attempts >= ATTEMPTS:
@@ -295,7 +295,7 @@ class Model:
                 task.wait(self.now, LEASE * 8 ** (task.deaths - 2) if task.deaths > 1 else 0)
         return given_up
 
-    def may_hold(self, task, worker):
+    def may_lease(self, task, worker):
         """A worker holds one task at a time that two workers have died with."""
         if task.deaths < 2:
             return True
@@ -329,7 +329,7 @@ class Model:
         """The ids and whether each is a probe."""
         taken = []
         while len(taken) < wanted and (task := self.best(lanes)):
-            if not self.may_hold(task, worker):
+            if not self.may_lease(task, worker):
                 task.wait(self.now, 1_000)
                 continue
             probe = self.host(task.host).start(self.now)
@@ -341,18 +341,18 @@ class Model:
         """Milliseconds until more may be due, and hosts that are blocked."""
         waits, blocked = [], 0
         for lane in lanes:
-            held_up = {}
+            waiting_domains = {}
             for host in map(self.host, self.queued(lane)):
                 if host.full():
                     blocked += 1
                 elif host.tat > self.now:
                     waits.append(host.tat - self.now)
                 elif host.domain.full() or host.domain.tat > self.now:
-                    held_up[id(host.domain)] = host.domain
+                    waiting_domains[id(host.domain)] = host.domain
                 else:
                     waits.append(0)
-            blocked += sum(domain.full() for domain in held_up.values())
-            waits += [domain.tat - self.now for domain in held_up.values() if not domain.full()]
+            blocked += sum(domain.full() for domain in waiting_domains.values())
+            waits += [domain.tat - self.now for domain in waiting_domains.values() if not domain.full()]
             waits += [t.at - self.now for t in self.tasks.values() if t.place == "delayed" and t.lane == lane]
         return min(waits, default=None), blocked
 
@@ -377,8 +377,8 @@ class Workers(RuleBasedStateMachine):
         )
         self.model = Model(concurrency)
         self.workers = [Shard(self.client, policy, clock=lambda: self.raw) for _ in range(2)]
-        self.held = ([], [])
-        self.asked_at = {}
+        self.leases = ([], [])
+        self.requested_at = {}
         self.longest_gap = {}
 
     @rule(
@@ -411,7 +411,7 @@ class Workers(RuleBasedStateMachine):
                 task.deaths,
                 task.fetched,
             )
-        self.held[worker].extend(taken.leases)
+        self.leases[worker].extend(taken.leases)
         wait, blocked = self.model.outlook(lanes)
         outlook = (taken.wait_sec, taken.blocked)
         if taken.wait_sec == 0 and wanted:  # hosts of a domain whose turn has gone may still stand ready
@@ -423,14 +423,14 @@ class Workers(RuleBasedStateMachine):
 
     def pick(self, number):
         """A worker, one of its leases, and the task if the lease is still good."""
-        every = [(worker, lease) for worker in (0, 1) for lease in self.held[worker]]
+        every = [(worker, lease) for worker in (0, 1) for lease in self.leases[worker]]
         worker, lease = every[number % len(every)]
         task = self.model.tasks.get(lease.id)
         current = task is not None and task.lease is not None and task.lease.token == lease.token
         return self.workers[worker], lease, task if current else None
 
     def some_leased(self):
-        return bool(self.held[0] or self.held[1])
+        return bool(self.leases[0] or self.leases[1])
 
     @precondition(some_leased)
     @rule(
@@ -488,9 +488,9 @@ class Workers(RuleBasedStateMachine):
     @rule(worker=st.integers(0, 1))
     def heartbeat(self, worker):
         current = {task.lease.token: task for task in self.model.leased()}
-        lost = {lease.id for lease in self.held[worker] if lease.token not in current}
-        assert self.workers[worker].heartbeat(self.held[worker]) == lost
-        for lease in self.held[worker]:
+        lost = {lease.id for lease in self.leases[worker] if lease.token not in current}
+        assert self.workers[worker].heartbeat(self.leases[worker]) == lost
+        for lease in self.leases[worker]:
             if lease.token in current:
                 current[lease.token].at = self.model.now + LEASE
 
@@ -503,7 +503,7 @@ class Workers(RuleBasedStateMachine):
 
     @rule(worker=st.integers(0, 1))
     def crash(self, worker):
-        self.held[worker].clear()
+        self.leases[worker].clear()
 
     @rule(ms=st.sampled_from([0, 1, 500, 1_000, 30_000, 60_000, HOUR, DAY]))
     def time_passes(self, ms):
@@ -588,7 +588,7 @@ class Workers(RuleBasedStateMachine):
             if not any(task.pending for task in self.model.tasks.values()):
                 break
             self.take(0, 5, LANES)
-            for lease in self.held[0]:
+            for lease in self.leases[0]:
                 task = self.model.tasks[lease.id]
                 again = task.again_queued
                 assert self.workers[0].done(lease) == self.model.done(task, "fetched", 0, None)

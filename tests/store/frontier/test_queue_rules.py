@@ -28,10 +28,10 @@ def client(redis_server):
 
 
 class Domain:
-    """A registered domain by the Python rules. Without a delay that was said it makes no host slower."""
+    """A registered domain by the Python rules. Without a configured delay it makes no host slower."""
 
-    def __init__(self, delay, concurrency, *, said):
-        self.delay, self.concurrency, self.said = delay, concurrency, said
+    def __init__(self, delay, concurrency, *, configured):
+        self.delay, self.concurrency, self.configured = delay, concurrency, configured
         self.wide, self.tat, self.busy = DomainCircuit(), 0, 0
 
     @property
@@ -39,7 +39,7 @@ class Domain:
         return self.wide.circuit
 
     def effective(self, host_delay):
-        return self.delay if self.said else min(self.delay, host_delay)
+        return self.delay if self.configured else min(self.delay, host_delay)
 
     def may_take(self, now):
         return self.busy < (self.concurrency if self.circuit.state == "closed" else 1) and self.tat <= now
@@ -51,13 +51,13 @@ class Domain:
 
     def rest(self, now, host_delay):
         if self.concurrency == 1:
-            self.tat = pacing.hold(self.tat, now, self.effective(host_delay))
+            self.tat = pacing.paused(self.tat, now, self.effective(host_delay))
 
     def hear(self, signal, now, *, blamed):
         before = self.circuit
         self.wide, blamed = widened(self.wide, signal, now, blamed=blamed)
         if self.circuit.opened > before.opened:
-            self.tat = pacing.hold(self.tat, now, self.circuit.until_ms - now)
+            self.tat = pacing.paused(self.tat, now, self.circuit.until_ms - now)
         if before.state != "closed" and self.circuit.state == "closed":
             self.tat = min(self.tat, now + self.delay)
         return blamed
@@ -69,7 +69,7 @@ class Twin:
     def __init__(self, delay, concurrency, failures, domain=None):
         self.delay, self.concurrency, self.policy = delay, concurrency, CircuitPolicy(threshold=failures)
         self.pace, self.circuit, self.tat, self.busy = pacing.Pace(), CLOSED, 0, 0
-        self.domain, self.blamed = domain or Domain(delay, 10**6, said=False), False
+        self.domain, self.blamed = domain or Domain(delay, 10**6, configured=False), False
 
     def effective(self):
         return pacing.effective_delay(self.pace, self.delay)
@@ -80,7 +80,7 @@ class Twin:
 
     def reserve(self, now):
         delays = self.effective(), self.domain.effective(self.effective())
-        at, (self.tat, self.domain.tat) = pacing.reserve_both((self.tat, self.domain.tat), now, delays)
+        at, (self.tat, self.domain.tat) = pacing.reserve_with_domain((self.tat, self.domain.tat), now, delays)
         return at
 
     def take(self, now):
@@ -91,7 +91,7 @@ class Twin:
 
     def rest(self, now):
         if self.concurrency == 1:
-            self.tat = pacing.hold(self.tat, now, self.effective())
+            self.tat = pacing.paused(self.tat, now, self.effective())
         self.domain.rest(now, self.effective())
 
     def turn(self, now):
@@ -112,7 +112,8 @@ class Twin:
             self.pace = pacing.answered(self.pace)
         if signal != "none":
             self.blamed = self.domain.hear(heard, now, blamed=self.blamed)
-        self.tat = pacing.hold(self.tat, now, min(max(pauses), pacing.MAX_RETRY_AFTER_MS)) if any(pauses) else self.tat
+        if any(pauses):
+            self.tat = pacing.paused(self.tat, now, min(max(pauses), pacing.MAX_RETRY_AFTER_MS))
         self.busy -= 1
         self.domain.busy -= 1
         self.rest(now)
@@ -208,7 +209,7 @@ FAILING = [(action, number, "when due", "site") for number in range(3) for actio
 @example((1000, 5000), (2, 1), 5, [*FAILING, ("take", 0, "when due", "ok"), ("release", 0, "when due", "ok")] * 2)
 @example((0, 250), (1, 1), 2, [*FAILING[:4], ("take", 0, "much later", "ok"), *FAILING])
 def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, concurrency, failures, script):
-    site, now, held = next(hosts), START_MS, []
+    site, now, leases = next(hosts), START_MS, []
     client.flushall()
     policy = FrontierPolicy(
         host_delay_sec=delays[0] / 1000,
@@ -224,7 +225,7 @@ def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, co
     domain = Domain(
         delays[0] // 4 if delays[1] is None else delays[1],
         4 * concurrency[0] if concurrency[1] is None else concurrency[1],
-        said=delays[1] is not None,
+        configured=delays[1] is not None,
     )
     twins = {host: Twin(delays[0], concurrency[0], failures, domain) for host in names}
     for action, number, when, signal in script:
@@ -234,13 +235,13 @@ def test_the_hosts_of_a_domain_share_its_pace_and_its_circuit(client, delays, co
             may = [host for host in names if twins[host].may_take(now)]
             taken = frontier.take(1)
             assert [lease.task.host for lease in taken.leases] == may[:1]
-            held += taken.leases
+            leases += taken.leases
             if may:
                 assert taken.leases[0].probe == twins[may[0]].take(now)
-        elif action == "turn" and held:
-            assert frontier.turn(held[0]) == twins[held[0].task.host].turn(now)
-        elif action == "release" and held:
-            lease = held.pop(number % len(held))
+        elif action == "turn" and leases:
+            assert frontier.turn(leases[0]) == twins[leases[0].task.host].turn(now)
+        elif action == "release" and leases:
+            lease = leases.pop(number % len(leases))
             assert states(frontier.release(lease, signal)) == twins[lease.task.host].release(now, signal, None)
         assert domain_state(client, site) == (domain.circuit.state, domain.circuit.failures, domain.tat, domain.busy)
 

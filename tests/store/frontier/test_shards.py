@@ -88,7 +88,7 @@ def all_of(frontier, clock, seconds=0.0):
     return found
 
 
-def one_of(frontier):
+def take_first(frontier):
     (lease,) = frontier.take(1).leases
     return lease
 
@@ -142,26 +142,26 @@ def test_results_come_in_the_order_of_the_tasks(frontier):
 
 def test_shards_take_turns_and_are_read_singly(frontier, monkeypatch):
     frontier.enqueue(article(f"{shard}-{n}", host(shard, n)) for shard in range(SHARDS) for n in range(8))
-    asked = []
+    taken_ids = []
     take = Shard.take
-    monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
+    monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: taken_ids.append(1) or take(self, *wanted, **how))
     order = [frontier.take(2).leases[0].shard for _ in range(2 * SHARDS)]
     assert sorted(order[:SHARDS]) == sorted(order[SHARDS:]) == list(range(SHARDS))
-    assert len(asked) == 2 * SHARDS
+    assert len(taken_ids) == 2 * SHARDS
 
 
 def test_a_shard_without_due_tasks_is_not_read_until_the_next_is_due(frontier, clock, monkeypatch):
     frontier.enqueue([article("later", host(1))], delay_sec=0.5)
-    asked = []
+    taken_ids = []
     take = Shard.take
-    monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: asked.append(1) or take(self, *wanted, **how))
+    monkeypatch.setattr(Shard, "take", lambda self, *wanted, **how: taken_ids.append(1) or take(self, *wanted, **how))
     taken = frontier.take(4)
-    assert (taken.leases, taken.wait_sec, len(asked)) == ((), 0.5, SHARDS)
+    assert (taken.leases, taken.wait_sec, len(taken_ids)) == ((), 0.5, SHARDS)
     assert frontier.take(4).leases == ()
-    assert len(asked) == SHARDS
+    assert len(taken_ids) == SHARDS
     clock.forward(0.5)
     assert frontier.take(4).leases[0].id == "later"
-    assert len(asked) == SHARDS + 1
+    assert len(taken_ids) == SHARDS + 1
 
 
 def test_tasks_of_other_workers_are_found_within_a_second(make, clock):
@@ -170,17 +170,17 @@ def test_tasks_of_other_workers_are_found_within_a_second(make, clock):
     other.enqueue([article("a", host(2))])
     assert mine.take(1).leases == ()
     clock.forward(LOOK_SEC)
-    assert one_of(mine).id == "a"
+    assert take_first(mine).id == "a"
 
 
 def test_a_host_that_was_freed_is_taken_again_at_once(frontier):
     at = host(3)
     frontier.enqueue([article("a", at), article("b", at)])
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     taken = frontier.take(1)
     assert (taken.leases, taken.blocked) == ((), 1)
     assert frontier.release(lease, "ok").wait_sec == 0
-    assert one_of(frontier).id == "b"
+    assert take_first(frontier).id == "b"
 
 
 def test_limits_of_a_host_hold_across_workers(make):
@@ -194,10 +194,10 @@ def test_limits_of_a_host_hold_across_workers(make):
 def test_the_task_of_a_dead_worker_comes_again_and_its_old_lease_is_invalid(make, clock):
     dead, alive = make(), make()
     dead.enqueue([article("a", host(1))])
-    stale = one_of(dead)
+    stale = take_first(dead)
     assert dead.heartbeat([stale]) == set()
     clock.forward(POLICY.lease_sec + 1)
-    fresh = one_of(alive)
+    fresh = take_first(alive)
     assert dead.heartbeat([stale]) == {"a"}
     assert dead.turn(stale) is None
     assert dead.done(stale) == "lost"
@@ -218,10 +218,10 @@ def test_a_task_given_up_in_a_shard_is_reported(frontier, clock):
 def test_pace_goes_to_the_hosts_shard(frontier, clock):
     frontier.pace(host(2), delay_sec=7)
     frontier.enqueue([article(name, host(2)) for name in "ab"])
-    frontier.done(one_of(frontier), signal="ok")
+    frontier.done(take_first(frontier), signal="ok")
     assert frontier.take(1).leases == ()
     clock.forward(7)
-    assert one_of(frontier)
+    assert take_first(frontier)
 
 
 def test_a_task_is_found_in_any_shard(frontier):
@@ -237,7 +237,7 @@ def test_a_task_is_found_in_any_shard(frontier):
 def test_dead_letters_come_from_all_shards(frontier, client):
     frontier.enqueue([article(f"{shard}", host(shard)) for shard in range(SHARDS)])
     for _ in range(SHARDS):
-        frontier.done(one_of(frontier), status="dead", reason="http_404", dead_letter=True)
+        frontier.done(take_first(frontier), status="dead", reason="http_404", dead_letter=True)
     assert frontier.deliver_dead_letters(limit=3) == 3
     assert frontier.deliver_dead_letters() == SHARDS - 3
     assert client.llen(keys.DEAD_LETTERS) == SHARDS
@@ -250,7 +250,7 @@ def test_dead_letters_come_from_all_shards(frontier, client):
 def test_a_redirect_to_another_shard_takes_the_task_there(frontier, clock):
     frontier.enqueue([article("a", host(0), category="news", payload={"title": "é"})])
     frontier.enqueue([article("b", host(0))])
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     assert frontier.give_back(lease, **hop(lease, host(1), payload={"redirect_chain": [lease.task.url]})) == "pending"
     there, stayed = sorted(all_of(frontier, clock), key=lambda each: each.id)
     assert (there.id, there.shard, there.task.host) == ("a", 1, host(1))
@@ -277,12 +277,12 @@ def test_a_redirect_to_another_shard_takes_the_task_there(frontier, clock):
 )
 def test_a_url_that_went_to_another_shard_is_not_queued_twice(frontier, client, clock, then, again, answer, comes_at):
     frontier.enqueue([article("a", host(0))])
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     frontier.give_back(lease, **hop(lease, host(1)))
     if then == "leased":
-        lease = one_of(frontier)
+        lease = take_first(frontier)
     elif then != "pending":
-        frontier.done(one_of(frontier), patch={"etag": '"1"'})
+        frontier.done(take_first(frontier), patch={"etag": '"1"'})
     if then == "forgotten":
         client.delete("fc:{1}:t:a")
     assert frontier.enqueue([article("a", host(0))], again=again) == [answer]
@@ -298,23 +298,23 @@ def test_a_url_that_went_to_another_shard_is_not_queued_twice(frontier, client, 
 def test_a_task_redirected_back_returns_to_its_shard(frontier):
     frontier.enqueue([article("a", host(0))])
     for shard in (1, 0, 2, 0):
-        lease = one_of(frontier)
+        lease = take_first(frontier)
         assert frontier.give_back(lease, **hop(lease, host(shard))) == "pending"
-    assert frontier.done(one_of(frontier)) == "done"
+    assert frontier.done(take_first(frontier)) == "done"
     assert frontier.take(1).leases == ()
     assert frontier.counts()["pending:article"] == 0
 
 
 def test_a_poll_that_ends_at_another_shards_host_goes_home_with_its_commit(frontier, client):
     frontier.enqueue([article("feed:f", host(0), kind="feed")])
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     frontier.give_back(lease, **hop(lease, host(1)))
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     home = {"url": f"https://{host(0)}/feed:f", "host": host(0), "payload": None}
     commit = [["SET", "fc:{0}:polls:f", "polled"], ["LPUSH", "fc:{0}:journal:f", "line"]]
     assert frontier.done(lease, status="pending", reason="unchanged", patch=home, commit=commit) == "rescheduled"
     assert (client.get("fc:{0}:polls:f"), client.lrange("fc:{0}:journal:f", 0, -1)) == ("polled", ["line"])
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     assert (lease.shard, lease.task.host, lease.task.payload) == (0, host(0), {})
     assert (lease.history.fetch_count, lease.history.reason) == (1, "unchanged")
     assert lease.history.last_fetched_at >= START_MS
@@ -324,12 +324,12 @@ def test_a_feed_that_moves_permanently_commits_with_its_end_and_is_due_as_schedu
     frontier.enqueue([article("feed:f", host(0), kind="feed")])
     moved = {"url": f"https://{host(3)}/feed:f", "host": host(3)}
     commit = [["SET", "fc:{0}:feed:f", "moved"]]
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     assert frontier.done(lease, status="pending", delay_sec=90, patch=moved, commit=commit) == "rescheduled"
     assert client.get("fc:{0}:feed:f") == "moved"
     assert frontier.take(1).wait_sec == 90
     clock.forward(90)
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     assert lease.task.host == host(3)
     # Its record stays where it was: later polls end in two shards.
     commit = [["SET", "fc:{0}:polls:f", "polled"]]
@@ -341,16 +341,16 @@ def test_a_feed_that_moves_permanently_commits_with_its_end_and_is_due_as_schedu
 def test_a_worker_that_lost_its_lease_commits_to_no_shard(make, client, clock):
     worker = make()
     worker.enqueue([article("feed:f", host(1), kind="feed")])
-    lease = one_of(worker)
+    lease = take_first(worker)
     clock.forward(POLICY.lease_sec + 1)
-    assert one_of(make())
+    assert take_first(make())
     assert worker.done(lease, status="pending", commit=[["SET", "fc:{0}:polls:f", "stale"]]) == "lost"
     assert client.get("fc:{0}:polls:f") is None
 
 
 def test_a_task_enqueued_again_during_a_hop_comes_again(frontier, clock):
     frontier.enqueue([article("a", host(0))])
-    lease = one_of(frontier)
+    lease = take_first(frontier)
     assert frontier.enqueue([article("a", host(0))], again="operator") == ["again"]
     frontier.give_back(lease, **hop(lease, host(1)))
     for _ in range(3):  # once more from its beginning: the two become one where they meet
@@ -368,7 +368,7 @@ def test_a_task_enqueued_again_during_a_hop_comes_again(frontier, clock):
 def test_a_kill_between_the_steps_of_a_hop_loses_nothing(make, clock, step):
     first = make()
     first.enqueue([article("a", host(0))])
-    lease = one_of(first)
+    lease = take_first(first)
     with pytest.MonkeyPatch.context() as patch, suppress(Killed):
         dying_at(step, patch)
         first.give_back(lease, **hop(lease, host(1)))
@@ -388,7 +388,7 @@ def test_a_kill_between_the_steps_of_a_hop_loses_nothing(make, clock, step):
 def test_a_kill_between_the_steps_of_a_move_leaves_a_single_future(make, client, clock, step):
     first = make()
     first.enqueue([article("feed:f", host(0), kind="feed")])
-    lease = one_of(first)
+    lease = take_first(first)
     moved = {"url": f"https://{host(3)}/feed:f", "host": host(3)}
     end = {"status": "pending", "patch": moved, "commit": [["SET", "fc:{0}:feed:f", "moved"]]}
     with pytest.MonkeyPatch.context() as patch, suppress(Killed):

@@ -89,8 +89,8 @@ def test_trimming_is_seldom(events: Events, redis_client: redis.Redis) -> None:
     assert length(redis_client) < 300
 
 
-def numbers(told: list[StoredEvent]) -> list[str]:
-    return [each.fields["id"] for each in told]
+def numbers(events: list[StoredEvent]) -> list[str]:
+    return [each.fields["id"] for each in events]
 
 
 def test_events_after_a_cursor_are_returned(events: Events, redis_client: redis.Redis) -> None:

@@ -240,12 +240,12 @@ def test_a_single_node_leads_to_the_whole_cluster(redis_cluster, tmp_path):
 
 def test_each_primary_is_checked(redis_cluster, tmp_path):
     odd = redis_cluster.nodes[1]
-    odd.ask("CONFIG SET", "maxmemory-policy", "allkeys-lru")
+    odd.command("CONFIG SET", "maxmemory-policy", "allkeys-lru")
     try:
         with pytest.raises(ServerRefused, match=str(odd.port)) as refused:
             open_(redis_cluster.url, tmp_path)
     finally:
-        odd.ask("CONFIG SET", "maxmemory-policy", "noeviction")
+        odd.command("CONFIG SET", "maxmemory-policy", "noeviction")
     assert refused.value.code == "evicts"
 
 

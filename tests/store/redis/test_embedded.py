@@ -123,8 +123,8 @@ def test_connections_of_a_process_share_a_server_and_the_last_stops_it(tmp_path)
 
 def test_a_relative_path_is_the_same_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with start(tmp_path / "data") as one, start(Path("data")) as other:
-        assert server_pid(one) == server_pid(other)
+    with start(tmp_path / "data") as first, start(Path("data")) as other:
+        assert server_pid(first) == server_pid(other)
 
 
 def test_processes_share_a_server_and_the_last_stops_it(tmp_path):
@@ -138,8 +138,8 @@ def test_processes_share_a_server_and_the_last_stops_it(tmp_path):
 
 
 def test_processes_that_start_at_once_find_the_same_server(tmp_path):
-    with neighbour(tmp_path) as one, neighbour(tmp_path) as two, start(tmp_path) as connection:
-        assert {pid_of(one), pid_of(two)} == {server_pid(connection)}
+    with neighbour(tmp_path) as first, neighbour(tmp_path) as second, start(tmp_path) as connection:
+        assert {pid_of(first), pid_of(second)} == {server_pid(connection)}
 
 
 def test_threads_that_start_at_once_find_the_same_server(tmp_path):

@@ -34,8 +34,8 @@ def test_names_that_other_programs_know(made: str, name: str) -> None:
 def test_no_name_is_given_twice() -> None:
     constants = [value for name, value in vars(keys).items() if name.isupper()]
     others = (keys.shard, keys.shard_number)
-    functions = [one for _, one in inspect.getmembers(keys, inspect.isfunction) if one not in others]
-    names = constants + [one("x") for one in functions]
+    functions = [function for _, function in inspect.getmembers(keys, inspect.isfunction) if function not in others]
+    names = constants + [function("x") for function in functions]
     assert len(set(names)) == len(names)
 
 

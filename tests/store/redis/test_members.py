@@ -20,7 +20,7 @@ class Things(Members[str]):
     def load(self, ids: Sequence[str]) -> dict[str, str]:
         return {own: f"{text} {polls}" for own, text, polls in self._pairs(ids, "thing", "polls")}
 
-    def keep(self, own: str, url_key: str) -> None:
+    def add(self, own: str, url_key: str) -> None:
         self._client.sadd(self._list(own), own)
         self._client.set(self._key("thing", own), f"text of {own}")
         self._client.hset(self._by_url(url_key), url_key, own)
@@ -34,7 +34,7 @@ class Things(Members[str]):
 def things(request: Any, redis_client: redis.Redis) -> Things:
     made = Things(redis_client, shards=request.param, journal_length=3)
     for own in IDS:
-        made.keep(own, f"a.test/{own}")
+        made.add(own, f"a.test/{own}")
     return made
 
 

@@ -21,7 +21,7 @@ DAY_SEC = 86_400
 EVERY = Filters()
 
 
-def document(number: int, text: str = "", title: str = "", **said: Any) -> dict[str, Any]:
+def document(number: int, text: str = "", title: str = "", **fields: Any) -> dict[str, Any]:
     article = {
         "uid": f"{number:016x}",
         "url": f"http://a.test/{number}",
@@ -30,7 +30,7 @@ def document(number: int, text: str = "", title: str = "", **said: Any) -> dict[
         "clean_text": text,
         "fetched_ts": float(number * DAY_SEC),
     }
-    return document_of(article | said, source=said.get("source"))
+    return document_of(article | fields, source=fields.get("source"))
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_a_search_that_takes_too_long_is_interrupted(index: IndexFile, monkeypat
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexFile]:
+def shared_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexFile]:
     made = IndexFile(tmp_path_factory.mktemp("index") / "index.sqlite")
     made.create()
     made.apply(Changes([document(1, "tea 東京")]), {})
@@ -195,12 +195,12 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexFile]:
 
 
 @given(text=st.text(st.one_of(st.characters(), st.sampled_from("\"'*-()^:{}+ANDORNEAR東京水 \0")), max_size=60))
-def test_no_text_is_a_syntax_error(one: IndexFile, text: str) -> None:
+def test_no_text_is_a_syntax_error(shared_index: IndexFile, text: str) -> None:
     try:
         query = read(text)
     except Refusal:
         return
-    one.search(query, EVERY, limit=1)
+    shared_index.search(query, EVERY, limit=1)
 
 
 @given(parts=st.lists(st.sampled_from(["tea", "東京", "水", "a", "京都に", "ไทย", "x"]), min_size=1, max_size=8))
