@@ -128,8 +128,9 @@ def test_an_idle_browser_is_closed(play, monkeypatch: pytest.MonkeyPatch) -> Non
 
     async def scene(renderer: Renderer) -> None:
         await renderer.download(rendered_request())
-        await asyncio.sleep(0.1)
-        assert [each.ended for each in Browser.made] == [True]
+        async with asyncio.timeout(20):
+            while [each.ended for each in Browser.made] != [True]:
+                await asyncio.sleep(0.005)
         await renderer.download(rendered_request())
         assert [each.ended for each in Browser.made] == [True, False]
 

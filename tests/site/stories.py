@@ -8,14 +8,14 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scrapy.settings import Settings
 
 from feedcrawl import settings as project
 from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.domain.models import Extraction
-from feedcrawl.items import Article
+from feedcrawl.items import Article, FeedPoll
 from feedcrawl.pipelines.canonicalize import CanonicalizePipeline
 from feedcrawl.pipelines.dedupe import DedupePipeline
 from feedcrawl.pipelines.disk import DiskPipeline
@@ -25,6 +25,7 @@ from feedcrawl.services.articles.tasks import TaskOptions, article_task, request
 from feedcrawl.wiring import Wiring, process
 
 START = datetime(2026, 11, 28, 12, tzinfo=UTC)
+Item = TypeVar("Item", Article, FeedPoll)
 
 
 @contextmanager
@@ -84,10 +85,10 @@ class Reader:
         extraction = Extraction(**(values | fields))
         return Article(lease, url, self.now, "success", final_url=final_url, http_status=200, extraction=extraction)
 
-    def passed(self, item: Article, *, steps: int = 5) -> Article:
-        """The item once it has passed the pipelines, or the first of them."""
+    def passed(self, item: Item, *, first: int = 0, last: int = 5) -> Item:
+        """The item once it has passed the pipelines, or those from index `first` up to `last`."""
         kinds: list[Any] = [CanonicalizePipeline, DedupePipeline, DiskPipeline, StorePipeline, PublishPipeline]
-        for kind in kinds[:steps]:
+        for kind in kinds[first:last]:
             done = kind.from_crawler(self._crawler).process_item(item)
             item = asyncio.run(done) if asyncio.iscoroutine(done) else done
         return item

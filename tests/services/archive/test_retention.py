@@ -246,3 +246,15 @@ def test_the_archive_is_kept_within_a_size_its_oldest_day_first(tmp_path: Path) 
     assert apply(config(tmp_path, RAW_BYTES=str(limit)), TODAY) is None  # done for today
     assert apply(config(tmp_path, RAW_BYTES="1"), TODAY) is not None  # unless it is too large
     assert [(TODAY - ref.fetched_at.date()).days for ref in found(tmp_path).values() if ref.feed_id is None] == [0]
+
+
+@pytest.mark.parametrize(("keep_days", "size_days", "expected"), [("1", 3, [0, 1]), ("3", 2, [0, 1])])
+def test_of_age_and_size_the_stricter_limit_decides(
+    tmp_path: Path, keep_days: str, size_days: int, expected: list[int]
+) -> None:
+    for days_ago in (3, 2, 1, 0):
+        archive(tmp_path, days_ago, (str(days_ago) * 4000, None, None))
+    sizes = day_sizes(tmp_path / "raw")
+    limit = sum(sizes[f"{TODAY - timedelta(days=ago)}"] for ago in range(size_days))
+    assert apply(config(tmp_path, RAW=keep_days, RAW_BYTES=str(limit)), TODAY) is not None
+    assert sorted((TODAY - ref.fetched_at.date()).days for ref in found(tmp_path).values()) == expected

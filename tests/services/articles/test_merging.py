@@ -66,7 +66,7 @@ def test_reading_a_merged_page_again_changes_nothing(reader: Reader, redis_clien
 
 def test_two_workers_that_read_a_story_at_once_store_it_once(reader: Reader) -> None:
     leases = {url: reader.lease(url) for url in (A, B)}
-    items = {url: reader.passed(reader.page(lease, TEXT), steps=2) for url, lease in leases.items()}
+    items = {url: reader.passed(reader.page(lease, TEXT), last=2) for url, lease in leases.items()}
     assert [item.merged_into for item in items.values()] == [None, url_uid(A)]
 
 
@@ -78,7 +78,7 @@ def test_a_worker_that_dies_between_two_steps_costs_nothing(
     for url in (A, B):
         lease = reader.lease(url, category=url)
         if url == dies:
-            reader.passed(reader.page(lease, TEXT), steps=steps)
+            reader.passed(reader.page(lease, TEXT), last=steps)
         item = reader.passed(reader.page(lease, TEXT))  # by whoever has the task next
         reader.wired.leases.done(lease, status="fetched")
         assert item.merged_into == (None if url == A else url_uid(A))
@@ -94,7 +94,7 @@ def test_a_worker_that_dies_between_two_steps_costs_nothing(
 @pytest.mark.parametrize("gone", ["ended", "expired"])
 def test_an_owner_without_an_article_is_no_target(reader: Reader, redis_client: redis.Redis, gone: str) -> None:
     if gone == "ended":
-        item = reader.passed(reader.page(reader.lease(A), TEXT), steps=2)
+        item = reader.passed(reader.page(reader.lease(A), TEXT), last=2)
         reader.wired.leases.done(item.lease, status="dead")
     else:
         reader.read(A, TEXT)
@@ -202,7 +202,7 @@ def test_a_copy_behind_a_redirect_is_merged_into_the_last_target(reader: Reader,
 def test_an_ordinary_article_costs_a_single_round_trip(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     if isinstance(reader.wired.client, redis.RedisCluster):
         pytest.skip("each node of a cluster is asked, side by side")
-    item = reader.passed(reader.page(reader.lease(A), TEXT), steps=1)
+    item = reader.passed(reader.page(reader.lease(A), TEXT), last=1)
     sent, send = [], AbstractConnection.send_packed_command
 
     def counted(self: AbstractConnection, command: Any, **how: Any) -> None:

@@ -637,6 +637,17 @@ def test_failures_of_our_own_outage_are_forgiven(frontier, clock):
     assert frontier.host("other.example").wait_sec == 90  # its own Retry-After
 
 
+def test_the_pause_of_a_429_outlasts_a_forgiven_outage(make):
+    frontier = make(host_concurrency=2, host_delay_sec=0, circuit_failures=1)
+    frontier.enqueue([article("a"), article("b")])
+    throttled, failing = frontier.take(2).leases
+    frontier.release(throttled, "throttled", wait_sec=900)
+    frontier.release(failing, "site")
+    assert frontier.host("one.example").circuit == "open"
+    assert frontier.forgive(["one.example"]) == 1
+    assert (frontier.host("one.example").circuit, frontier.host("one.example").wait_sec) == ("closed", 900)
+
+
 # --- figures ---
 
 
