@@ -6,6 +6,7 @@ import pytest
 import redis
 from callers import callers
 
+from feedcrawl.api import etags
 from feedcrawl.api.etags import is_known
 
 
@@ -37,6 +38,15 @@ def test_a_changed_list_has_another_etag(client: httpx.Client) -> None:
 def test_problems_and_responses_to_writes_have_no_etag(client: httpx.Client) -> None:
     assert "etag" not in client.get("/feeds?limit=0").headers
     assert "etag" not in client.post("/feeds", json={"url": "https://news.example/feed"}).headers
+
+
+@pytest.mark.parametrize(("over", "has_etag"), [(0, True), (1, False)])
+def test_a_response_larger_than_the_limit_has_no_etag(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, over: int, has_etag: bool
+) -> None:
+    monkeypatch.setattr(etags, "MAX_BYTES", len(client.get("/feeds").content) - over)
+    found = client.get("/feeds", headers={"If-None-Match": "*"})
+    assert ("etag" in found.headers, found.status_code) == (has_etag, 304 if has_etag else 200)
 
 
 @pytest.mark.parametrize(
