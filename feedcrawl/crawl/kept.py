@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import re
 from contextlib import suppress
+from functools import lru_cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -21,6 +22,7 @@ from scrapy.http import Headers
 from scrapy.utils._download_handlers import check_stop_download, make_response, wrap_twisted_exceptions
 from twisted.internet import ssl
 from twisted.internet.defer import Deferred, succeed
+from twisted.internet.tcp import Client
 from twisted.web._newclient import Request as TwistedRequest
 from twisted.web._newclient import ResponseNeverReceived
 from twisted.web.client import URI
@@ -51,6 +53,9 @@ _UNMODIFIED: Final = re.compile(
 _OF_THE_CONNECTION: Final = frozenset(
     b"connection content-length keep-alive proxy-connection te trailers transfer-encoding upgrade".split()
 )
+_OF_CONDITIONS: Final = frozenset({b"If-None-Match", b"If-Modified-Since"})
+_OF_ROUTING: Final = frozenset({b"Host", b"Connection", b"Transfer-Encoding", b"Content-Length"})
+_LINE_END: Final = re.compile(rb"[\r\n]")
 _PORTS: Final = {"http": 80, "https": 443}
 _NO_FIELDS: Final = TwistedHeaders({b"Host": [b""]})
 CONNECT_SEC: Final = 10
@@ -117,8 +122,17 @@ class KeptProtocol(_LenientHTTP11ClientProtocol):
         the first byte, the future fails with ResponseNeverReceived.
         """
         self._pending, self._begin = asyncio.get_running_loop().create_future(), begin
-        self.transport.write(message)
+        self._write(message)
         return self._pending
+
+    def _write(self, message: bytes) -> None:
+        """Write to the socket at once, as its buffer is empty; Twisted would wait for the next turn of the loop."""
+        transport, sent = self.transport, 0
+        if type(transport) is Client and transport.connected and not (transport.TLS or transport._tempDataBuffer):  # noqa: SLF001
+            written = transport.writeSomeData(message)
+            sent = written if isinstance(written, int) else 0  # Twisted meets the error of the socket again
+        if sent < len(message):
+            transport.write(message[sent:])
 
     def give_up(self) -> None:
         """Close the connection at once, since no response came in time."""
@@ -238,7 +252,8 @@ class KeptConnections:
         return await connecting.asFuture(asyncio.get_running_loop())
 
     def _unmodified(self, request: Request, fields: Fields, connection: KeptProtocol) -> Response:
-        headers = Headers(fields)
+        headers = Headers()
+        dict.update(headers, fields)  # `unmodified` has normalized the names
         stop = check_stop_download(signals.headers_received, self._crawler, request, headers=headers, body_length=0)
         connection.keep()
         certificate, address = connection.peer()
@@ -282,15 +297,21 @@ def is_plain(request: Request) -> bool:
     headers, meta = request.headers, request.meta
     if request.method != "GET" or request.body or "proxy" in meta or meta.get("bindaddress"):
         return False
-    return (b"If-None-Match" in headers or b"If-Modified-Since" in headers) and not any(
-        name in headers for name in (b"Host", b"Connection", b"Transfer-Encoding", b"Content-Length")
-    )
+    names = dict.keys(headers)  # normalized already, which `in headers` would do again for each name
+    return not _OF_CONDITIONS.isdisjoint(names) and _OF_ROUTING.isdisjoint(names)
+
+
+@lru_cache(maxsize=256)
+def _written(name: bytes) -> bytes:
+    """The name of a field as Twisted writes it."""
+    return next(TwistedHeaders({name: []}).getAllRawHeaders())[0]
 
 
 def message_of(request: Request, target: Target) -> bytes:
     """The bytes of a request, as Twisted writes them."""
     lines = [b"GET ", target.path, b" HTTP/1.1\r\n"]
-    for name, values in TwistedHeaders(request.headers).getAllRawHeaders():
+    for key, values in dict.items(request.headers):
+        name = _written(key)
         for value in values:
-            lines += name, b": ", value, b"\r\n"
+            lines += name, b": ", b" ".join(value.splitlines()) if _LINE_END.search(value) else value, b"\r\n"
     return b"".join((*lines, b"Host: ", target.host, b"\r\n\r\n"))

@@ -1,4 +1,5 @@
 import asyncio
+from errno import EWOULDBLOCK
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +15,13 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from scrapy.signals import headers_received
+from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionLost
 from twisted.internet.error import ConnectionRefusedError as Refused
 from twisted.internet.interfaces import IReactorPluggableNameResolver
 from twisted.internet.task import Clock
+from twisted.internet.tcp import Client
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 from twisted.web._newclient import Request as TwistedRequest
@@ -271,3 +274,43 @@ def test_a_receiver_of_headers_may_stop_the_download() -> None:
     response = peer.response_to(conditional(), b"HTTP/1.1 304 X\r\n\r\n")
     assert response is not None
     assert response.flags == ["download_stopped"]
+
+
+class Socket:
+    """Accepts a number of bytes, then no more."""
+
+    def __init__(self, room: int) -> None:
+        self.sent, self._room = b"", room
+
+    def send(self, data: memoryview) -> int:
+        taken = bytes(data[: self._room - len(self.sent)])
+        if not taken:
+            raise BlockingIOError(EWOULDBLOCK, "full")
+        self.sent += taken
+        return len(taken)
+
+
+class Writers:
+    """The part of a reactor that a transport uses to write later."""
+
+    def __init__(self) -> None:
+        self.writers: list[object] = []
+
+    def addWriter(self, writer: object) -> None:
+        self.writers.append(writer)
+
+
+@pytest.mark.parametrize(("room", "sent"), [(100, b"GET"), (2, b"GE"), (0, b"")])
+def test_a_request_is_written_at_once_and_its_rest_later(room: int, sent: bytes) -> None:
+    async def run() -> None:
+        transport = Client.__new__(Client)
+        FileDescriptor.__init__(transport, Writers())
+        transport.socket, transport.connected, transport.disconnecting = Socket(room), 1, False
+        protocol = LimitedProtocol(lambda _: None)
+        protocol.transport = transport
+        protocol.send(b"GET", lambda answer: answer)
+        assert transport.socket.sent == sent
+        assert b"".join(transport._tempDataBuffer) == b"GET"[len(sent) :]
+        assert transport.reactor.writers == ([transport] if len(sent) < 3 else [])
+
+    asyncio.run(run())
