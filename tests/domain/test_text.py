@@ -93,11 +93,11 @@ BLOCK = st.sampled_from(["p", "div", "section", "blockquote", "h2", "article"])
 
 
 @given(st.lists(st.tuples(BLOCK, st.integers(0, 9)), min_size=1, max_size=8), st.sampled_from(["", "\n", "<!-- x -->"]))
-def test_blocks_never_share_a_line_and_the_text_is_the_same_each_time(blocks, between):
+def test_blocks_never_share_a_line_whatever_is_around_them(blocks, between):
     html = between.join(f"<{tag}>word <b>{number}</b></{tag}>" for tag, number in blocks)
     nested = f"<div>{between}<main>{html}</main></div>"
     assert plain_text(nested).splitlines() == [f"word {number}" for _, number in blocks]
-    assert plain_text(nested).encode() == plain_text(nested).encode() == plain_text(html).encode()
+    assert plain_text(nested) == plain_text(html)
 
 
 def test_squeezed() -> None:

@@ -42,7 +42,10 @@ def test_a_new_server_gets_an_id_and_the_directory_a_moment_later(redis_client: 
 def test_a_kill_in_between_leaves_a_directory_that_joins(redis_client: redis.Redis, tmp_path: Path) -> None:
     Generation(redis_client, tmp_path).settle()
     redis_client.flushall()
-    Generation(redis_client, tmp_path).settle()
+    joining = Generation(redis_client, tmp_path)
+    joining.settle()  # the server gets an id
+    joining.settle()  # and then the directory
+    assert (tmp_path / "generation").read_text().strip() == redis_client.get(GENERATION)
 
 
 def test_the_writer_of_a_generation_notices_an_emptied_server_at_once(
