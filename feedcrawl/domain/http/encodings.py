@@ -16,7 +16,7 @@ from encodings.aliases import aliases
 from functools import cache
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic
+from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic, encoded_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -98,7 +98,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
 
     `encoding` is the declared name if the declaration is right, else the codec's name. Notes: `encoding_lied` (the
     declared encoding is wrong), `encoding_unknown` (the declared name is no encoding of text), `encoding_detected` (no
-    usable declaration), `bad_bytes` (invalid bytes were replaced).
+    usable declaration), `encoded_twice` (UTF-8 within UTF-8, now decoded), `bad_bytes` (invalid bytes were replaced).
     """
     return _decode(body, _labels(body, content_type))
 
@@ -205,7 +205,9 @@ def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
         if "utf-8" in (declared.values() or ("utf-8",)) and bad * 20 < wide:
             return Decoded(text, "utf-8", ("bad_bytes",))
         return None
-    return Decoded(text, "utf-8", ("encoding_lied",) if codec != "utf-8" else ())
+    lied = ("encoding_lied",) if codec != "utf-8" else ()
+    once = encoded_once(text)
+    return Decoded(once, "utf-8", (*lied, "encoded_twice")) if once else Decoded(text, "utf-8", lied)
 
 
 def _by_declaration(body: bytes, declared: dict[str, str]) -> Decoded | None:

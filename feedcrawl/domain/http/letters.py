@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+_CONTROLS = re.compile("[\x80-\x9f]")
 # Western first: where two encodings fit equally well, the text is the same in both, or the more common one is right.
 LATIN = (
     ("cp1252", "àâæçéèêëîïôœùûüÿ"),  # French
@@ -80,3 +81,16 @@ def cyrillic(codec: str) -> tuple[tuple[str, str], ...]:
 
 def _odd_capitals(text: str) -> int:
     return sum(second > "\x7f" and second.isupper() and first.islower() for first, second in pairwise(text))
+
+
+def encoded_once(text: str) -> str | None:
+    """The text of a document that was encoded in UTF-8 twice; None for other documents.
+
+    Its characters are the bytes of the first encoding, read as Latin-1: none is above U+00FF, and some are control
+    characters (U+0080 to U+009F), which no document contains on purpose.
+    """
+    try:
+        once = text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return None
+    return once if _CONTROLS.search(text) else None

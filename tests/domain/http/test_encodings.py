@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.encodings import codec_of, decode, decode_page, names_no_text
+from feedcrawl.domain.http.encodings import Decoded, codec_of, decode, decode_page, names_no_text
 
 XML = '<?xml version="1.0"{}?><rss><title>{}</title></rss>'
 PAGES = {
@@ -137,6 +137,24 @@ def test_a_character_cut_off_at_the_end_is_no_other_encoding():
     decoded = decode(body[: body.index("ä".encode()) + 1])
     assert decoded.encoding == "utf-8"
     assert decoded.text.endswith("und L")
+
+
+@pytest.mark.parametrize("text", ["<p>The port’s “tide”</p>", "<p>Häfen — Schiffe</p>", "<p>港の潮</p>"])
+def test_utf8_within_utf8_is_decoded_twice(text):
+    twice = text.encode().decode("latin-1").encode()
+    assert decode(twice) == Decoded(text, "utf-8", ("encoded_twice",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>Häfen</p>",
+        "<p>The letters Ã¤ show that a page was encoded twice.</p>",  # no control character: may be meant
+        "<p>A port â\x80\x99 and a “tide”</p>",  # only a part was encoded twice
+    ],
+)
+def test_other_texts_are_decoded_once(text):
+    assert decode(text.encode()).text == text
 
 
 def test_a_rare_slip_in_utf8_is_forgiven():

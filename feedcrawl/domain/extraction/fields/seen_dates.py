@@ -27,7 +27,7 @@ SPELT = re.compile(
     r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d:\d\d(?::\d\d)?(?:[+-]\d\d:?\d\d|Z)?)?"
     r"|(?<!\d)\d{4}[./]\s?\d{1,2}[./]\s?\d{1,2}(?!\d)"
     r"|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2}(?!\d))(?:,?\s+\d{1,2}:\d\d)?"
-    r"|(?<!\d)\d{1,2}-\d{1,2}-\d{4}(?!\d)"
+    r"|(?<!\d)\d{1,2}-(?:\d{1,2}|[^\W\d_]{3,9})-\d{4}(?!\d)"
     r"|[^\W\d_]{3,}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
     r"|\d{1,2}(?:st|nd|rd|th|er|º)?\.?\s+(?:de\s+|of\s+)?[^\W\d_]{3,}\.?,?\s+(?:del?\s+)?\d{4}"
     r"|\d{4}\.\s+[^\W\d_]{3,}\s+\d{1,2}(?!\d)"
@@ -87,6 +87,8 @@ WRITTEN = re.compile(
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(r"publish|datePublished|pubdate", re.IGNORECASE)
+_TOUCHING = re.compile(r"^[^\W\d_]+[a-zß-ÿ](?=[A-ZÀ-Þ])")
+_MAX_SECTION = 20  # letters
 _SLASHED = re.compile(r"\b(\d\d?)/(\d\d?)/")
 _YEAR_FIRST = re.compile(r"(\d{4})[./]\s?(\d{1,2})[./]\s?(\d{1,2})")
 _LOCALE_IN_PATH = re.compile(r"/en[-_]([a-z]{2})(?:/|$)")
@@ -114,9 +116,18 @@ def date_in(text: str, page: Page) -> str | None:
     end, small = 0, lowered(text)
     for match in SPELT.finditer(text):
         if not UPDATED.search(small, end, match.start()):
-            return _unslashed(match[0].replace(" | ", "."), page)
+            return _unslashed(_apart(match, text).replace(" | ", "."), page)
         end = match.end()
     return None
+
+
+def _apart(date: re.Match[str], text: str) -> str:
+    """A date without the last word of a section that touches it: "Public HealthMay 3, 2024".
+
+    In items of lists, and after more words, the titles of other articles touch their dates.
+    """
+    is_of_section = date.start() <= _MAX_SECTION and not text.startswith("- ")
+    return _TOUCHING.sub("", date[0]) if is_of_section else date[0]
 
 
 def _unslashed(date: str, page: Page) -> str:
