@@ -53,7 +53,9 @@ _ORGANIZATION = re.compile(
     r"\b(?:team|redaktion|redacción|rédaction|editorial|staff|official|association|university|universität|institute?"
     r"|(?:bundes)?verband|partei|sekretariat|pressestelle|agenc(?:y|ies)|agentur(?:en)?|presse|company|reports|newsroom"
     r"|department|foundation|society|dentistry|clinic|hospital|magazin(?:e)?|illustrierte|newspaper|media group"
-    r"|(?:community|business) development|marketing|communications|news|times)\b|\.(?:com|org|net|de|at|ch|it|fr)$",
+    r"|(?:community|business) development|marketing|communications|news|times)\b"
+    r"|\s(?:media|verlag|publishing|publishers|group|solutions|services|ministerium|ministry|stiftung|verein|council|committee"
+    r"|corporation|bureau|consulting|partners|labs?|academy|insurance)$|\.(?:com|org|net|de|at|ch|it|fr)$",
     re.IGNORECASE,
 )
 _AGENCIES = (

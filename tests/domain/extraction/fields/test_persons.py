@@ -142,6 +142,8 @@ def test_is_user_name(name, user):
         ("Team Daily", True),
         ("Example University", True),
         ("example.org", True),
+        ("Harbour Example Media", True),
+        ("Tidal Consulting", True),
         ("Ann Lee", False),
         ("Ann Teamer", False),
     ],
