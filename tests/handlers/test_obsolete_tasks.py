@@ -1,43 +1,23 @@
 """Tasks whose feed, sitemap or source was removed while they waited, and tasks that this spider does not handle."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
-from scrapy.settings import Settings
-from scrapy.statscollectors import MemoryStatsCollector
-from stories import Worker, wired_to
 
 from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE, Lease, Task
 from feedcrawl.domain.sites.sources import Source
 from feedcrawl.spiders.base import FrontierSpider
 from feedcrawl.spiders.site import SiteSpider
-from feedcrawl.wiring import Wiring, process
+from feedcrawl.wiring import Wiring
 
 URL, HOST = "http://a.test/x", "a.test"
-
-
-@pytest.fixture
-def wired(redis_server: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Wiring]:
-    with wired_to(redis_server, tmp_path) as made:
-        yield made
 
 
 def leased(wired: Wiring, task: Task) -> Lease:
     wired.leases.enqueue([task])
     (lease,) = wired.leases.take(1, (*LANES, SITE_LANE)).leases
     return lease
-
-
-def crawler_of(wired: Wiring) -> Any:
-    crawler: Any = Worker()
-    process._by_crawler[crawler] = wired
-    crawler.settings = Settings()
-    crawler.stats = MemoryStatsCollector(crawler)
-    return crawler
 
 
 @pytest.mark.parametrize(
@@ -54,8 +34,10 @@ def crawler_of(wired: Wiring) -> Any:
     ],
     ids=lambda value: value.id if isinstance(value, Task) else None,
 )
-def test_a_task_of_a_removed_record_ends_without_a_request(wired: Wiring, make: Any, task: Task, reason: str) -> None:
-    handler, lease = make(crawler_of(wired)), leased(wired, task)
+def test_a_task_of_a_removed_record_ends_without_a_request(
+    wired: Wiring, crawler: Any, make: Any, task: Task, reason: str
+) -> None:
+    handler, lease = make(crawler), leased(wired, task)
     handler.prepare([lease])
     assert handler.request(lease) is None
     assert wired.leases.leased == {}
@@ -74,10 +56,10 @@ def test_a_task_of_a_removed_record_ends_without_a_request(wired: Wiring, make: 
     ],
 )
 def test_a_task_of_another_spider_is_given_back_without_an_attempt(
-    wired: Wiring, spider: type[FrontierSpider], task: Task
+    wired: Wiring, crawler: Any, spider: type[FrontierSpider], task: Task
 ) -> None:
     made: Any = spider(name="x")
-    made.wired, made.crawler, made.site = wired, crawler_of(wired), Source("own", "http://own.test/")
+    made.wired, made.crawler, made.site = wired, crawler, Source("own", "http://own.test/")
     assert made.request_for(leased(wired, task)) is None
     found = wired.frontier.find(task.id)
     assert found is not None
