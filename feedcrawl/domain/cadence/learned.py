@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from feedcrawl.domain.cadence.values import Arrivals, CadencePolicy, Observation, PollState
 
 WINDOW_SHARE = 0.4
-BURST_GAPS, BURST_SHARE = 5, 0.5
-"""Gaps between entries that show the speed of a burst, and the share of the window that the burst may fill."""
+BURST_GAPS, BURST_SHARE = (2, 3, 4, 5), 0.5
+"""Numbers of last gaps between entries that show the speed of a burst, and the share of the window that it may fill.
+
+The first entries of a burst follow a silence, which hides the speed in a longer row of gaps.
+"""
 POINTS = 12
 SPAN = 2.0
 """A plan has POINTS moments over SPAN usual waits; more points find entries no sooner."""
@@ -102,17 +105,20 @@ def cautions(state: PollState, seen: Observation, known: Arrivals, policy: Caden
 
 
 def in_burst(times: Sequence[float], window: int, now: float, within_sec: float) -> tuple[Candidate, ...]:
-    """The wait until BURST_SHARE of the window is new, if entries go on coming as fast as the last BURST_GAPS did.
+    """The wait until BURST_SHARE of the window is new, if entries go on coming as fast as the last gaps did.
 
-    Nothing if that is not shorter than `within_sec`. `times` are the document's dates in ascending order, up to `now`
-    (Unix seconds). A burst has ended when no entry came for as long as the last BURST_GAPS gaps took together. Entries
-    of one date show no speed.
+    The fastest of the rows of BURST_GAPS counts. A burst has ended for a row of gaps when no entry came for as long as
+    these gaps took together; entries of one date show no speed. Nothing if the wait is not shorter than `within_sec`.
+    `times` are the document's dates in ascending order, up to `now` (Unix seconds).
     """
-    if len(times) <= BURST_GAPS:
-        return ()
-    took = times[-1] - times[-1 - BURST_GAPS]
-    wait = BURST_SHARE * window * took / BURST_GAPS
-    return (Candidate("burst", wait),) if now - times[-1] < took and wait < within_sec else ()
+    wait = within_sec
+    for gaps in BURST_GAPS:
+        if gaps >= len(times):
+            break
+        took = times[-1] - times[-1 - gaps]
+        if now - times[-1] < took:
+            wait = min(wait, BURST_SHARE * window * took / gaps)
+    return (Candidate("burst", wait),) if wait < within_sec else ()
 
 
 def worth_of(known: Arrivals, due: list[float], policy: CadencePolicy) -> Worth:

@@ -7,10 +7,12 @@ day on which the Unix epoch began, a Thursday.
 
 from __future__ import annotations
 
+import math
 import string
 from bisect import bisect
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,14 +40,49 @@ MAX_SUM = 500 * UNIT
 """Sum of the counts of all hours at which all counts are halved, so that a busy feed's profile follows its changes."""
 
 KERNEL = (1 / 9, 2 / 9, 3 / 9, 2 / 9, 1 / 9)
-STRENGTH, PART_STRENGTH = 1.0, 4.0
-"""Weights of the priors, in arrivals: of the usual week for hours and days, and of a flat hour for its parts."""
-USUAL_HOURS = (
-    *(0.95, 0.8, 0.7, 0.55, 0.5, 0.5, 0.6, 0.7, 0.8, 0.85, 1.0, 1.15),
-    *(1.35, 1.5, 1.55, 1.55, 1.5, 1.35, 1.25, 1.15, 1.05, 0.9, 0.9, 0.9),
+HOUR_STRENGTH, DAY_STRENGTH, PART_STRENGTH = 1.0, 4.0, 8.0
+"""Weights of the priors, in arrivals: of the likely day, of the usual days, and of a flat hour for its parts.
+
+Arrivals come in clusters, so that several of one day or of one part of an hour are hardly more evidence than one.
+"""
+WORKING_DAY = (
+    *(0.5, 0.34, 0.22, 0.15, 0.13, 0.14, 0.18, 0.26, 0.39, 0.61, 1.0, 1.58),
+    *(2.33, 2.87, 2.68, 2.16, 1.86, 1.63, 1.31, 1.02, 0.8, 0.64, 0.6, 0.6),
 )
+"""Arrivals by hour of a publisher's day, over their mean; the busiest hour is 13."""
+EVEN = 0.13
+ZONES = (
+    *(0.025, 0.109, 0.078, 0.028, 0.052, 0.107, 0.039, 0.029, 0.032, 0.011, 0.009, 0.036),
+    *(0.016, 0.019, 0.009, 0.011, 0.008, 0.017, 0.015, 0.02, 0.145, 0.077, 0.068, 0.04),
+)
+"""Share of publishers whose arrivals are even, and of the others by the hours that their busiest hour is after 13 UTC.
+
+Both with WORKING_DAY by expectation maximization from the arrivals of 87 public projects.
+"""
+ZONE_TRUST = 0.4
+"""Weight of an arrival as evidence of the zone: less than 1, since arrivals come in clusters."""
+NEGLIGIBLE = 100
+"""Zones this many times less likely than the likeliest are left out."""
 USUAL_DAYS = (1.15, 1.0, 0.55, 0.5, 1.2, 1.3, 1.3)
-"""The usual week: mean profiles of 75 public projects by hour (UTC) and by day (Thursday first)."""
+"""The usual days: mean profile of 75 public projects (Thursday first)."""
+DAYS_IN_ZONES = [[1.0] * HOURS, *[[WORKING_DAY[hour - zone] for hour in range(HOURS)] for zone in range(HOURS)]]
+LOGARITHMS = [[math.log(factor) for factor in day] for day in DAYS_IN_ZONES]
+SHARES = [math.log(EVEN), *[math.log((1 - EVEN) * share) for share in ZONES]]
+"""The even day and the working day of each zone, by hour (UTC), their logarithms, and those of their shares."""
+
+
+def likely_day(arrivals: Sequence[float]) -> list[float]:
+    """The expected profile of a publisher's day, given the arrivals in each hour (UTC).
+
+    It is the mean of an even day and of the working days of all zones, each weighed by how well it explains the
+    arrivals (Bayes' rule).
+    """
+    found = [share + ZONE_TRUST * sum(map(mul, arrivals, logs)) for share, logs in zip(SHARES, LOGARITHMS, strict=True)]
+    least = max(found) - math.log(NEGLIGIBLE)
+    likely = [(math.exp(one - least), day) for one, day in zip(found, DAYS_IN_ZONES, strict=True) if one > least]
+    weights, days = [weight for weight, _ in likely], [day for _, day in likely]
+    total = sum(weights)
+    return [sum(map(mul, weights, hours)) / total for hours in zip(*days, strict=True)]
 
 
 def digits(factors: Sequence[float]) -> str:
@@ -54,7 +91,7 @@ def digits(factors: Sequence[float]) -> str:
     return "".join([DIGITS[bisect(BETWEEN, factor / mean)] for factor in factors])
 
 
-USUAL = digits(USUAL_HOURS) + digits(USUAL_DAYS) + digits([1.0] * PARTS)
+USUAL = digits(likely_day([0.0] * HOURS)) + digits(USUAL_DAYS) + digits([1.0] * PARTS)
 """The profile of a new feed."""
 
 
@@ -101,8 +138,8 @@ def of_hours_of_week(counts: Sequence[int], since: float, weeks: float, now: flo
 def profile(counts: Sequence[int], since: float, weeks: float, now: float) -> str:
     """The profile: arrivals of each cell over the arrivals of an even week.
 
-    Hours and days are shrunk towards the usual week and parts of an hour towards an even hour, since few arrivals are
-    weak evidence. Neighbouring hours are smoothed.
+    Hours are shrunk towards the publisher's likely day, days towards the usual days and parts of an hour towards an
+    even hour, since few arrivals are weak evidence. Neighbouring hours are smoothed.
     """
     arrivals = [count / UNIT for count in counts]
     total = sum(arrivals[:DAY_0])
@@ -110,8 +147,8 @@ def profile(counts: Sequence[int], since: float, weeks: float, now: float) -> st
     days = even(total, watched(since, weeks, now, DAY, DAYS))
     parts = [sum(arrivals[PART_0:]) / PARTS] * PARTS
     return (
-        digits(shrunk(smooth(arrivals[:DAY_0]), smooth(hours), USUAL_HOURS, STRENGTH))
-        + digits(shrunk(arrivals[DAY_0:PART_0], days, USUAL_DAYS, STRENGTH))
+        digits(shrunk(smooth(arrivals[:DAY_0]), smooth(hours), likely_day(arrivals[:DAY_0]), HOUR_STRENGTH))
+        + digits(shrunk(arrivals[DAY_0:PART_0], days, USUAL_DAYS, DAY_STRENGTH))
         + digits(shrunk(arrivals[PART_0:], parts, [1.0] * PARTS, PART_STRENGTH))
     )
 

@@ -130,9 +130,12 @@ def test_the_window_is_not_overrun():
         ([0, 60, 120, 180, 240, 300], 20, 300, 600),
         ([0, 60, 120, 180, 240, 300], 10, 599, 300),
         ([0, 9_000, 9_060, 9_120, 9_180, 9_240, 9_300], 20, 9_300, 600),
-        ([0, 290, 295, 300, 300, 300], 20, 300, 600),
+        ([0, 290, 295, 300, 300, 300], 20, 311, 600),
+        ([0, 290, 295, 300, 300, 300], 20, 306, 25),
+        ([0, 90_000, 90_060, 90_120], 20, 90_150, 600),
+        ([0, 90_000, 90_060, 90_120], 20, 90_240, None),
         ([0, 60, 120, 180, 240, 300], 20, 600, None),
-        ([60, 120, 180, 240, 300], 20, 300, None),
+        ([240, 300], 20, 300, None),
         ([300] * 6, 20, 300, None),
         ([0, 600, 1_200, 1_800, 2_400, 3_000], 20, 3_000, None),
         ([], 20, 300, None),
@@ -142,6 +145,9 @@ def test_the_window_is_not_overrun():
         "a shorter window",
         "after a pause",
         "uneven",
+        "uneven, its last entries a moment ago",
+        "the first three entries after a silence",
+        "three entries and a pause as long",
         "ended",
         "too few",
         "one date",
@@ -156,7 +162,7 @@ def test_a_burst_that_goes_on_may_fill_half_of_the_window(times, window, now, wa
 def test_a_burst_is_not_lost_once_it_was_noticed():
     quiet = [24.0 * 30 * number for number in range(6)]
     burst = [24 * 170 + number / 40 for number in range(480)]
-    decisions, _ = play(quiet + burst, days=170.5, window=10, policy=replace(LEARNED, tempo=6.0))
+    decisions, _ = play(quiet + burst, days=170.5, window=10, policy=replace(LEARNED, tempo=8.0))
     rules = [{candidate.rule for candidate in decision.candidates} for _, decision in decisions]
     met = next(number for number, found in enumerate(rules) if "burst" in found)
     assert len(rules) > met + 40

@@ -12,6 +12,7 @@ from feedcrawl.domain.cadence.week import (
     FACTOR,
     HALVED_EVERY,
     HOUR,
+    HOURS,
     MAX_SUM,
     PART_0,
     USUAL,
@@ -20,6 +21,7 @@ from feedcrawl.domain.cadence.week import (
     after,
     cells_of,
     digits,
+    likely_day,
     mean_factor,
     of_hours_of_week,
     profile,
@@ -97,8 +99,8 @@ def test_a_feed_of_working_hours():
     assert factor[3] < 0.1
     assert factor[DAY_0 + 2] < 0.1, "Saturday"
     assert factor[DAY_0 + 4] == pytest.approx(1.4, rel=0.1)
-    assert factor[PART_0 + 2] > 10, "always ten minutes past"
-    assert max(factor[PART_0 + 3 :]) < 0.2
+    assert factor[PART_0 + 2] > 9, "always ten minutes past"
+    assert max(factor[PART_0 + 3 :]) < 0.25
 
 
 def test_a_new_feed_follows_the_usual_week():
@@ -106,6 +108,32 @@ def test_a_new_feed_follows_the_usual_week():
     once = after(Week(0.0), [5 * HOUR], WEEK)
     assert factors(once)[5] > factors(Week(0.0))[5]
     assert max(factors(once)[PART_0:]) < 2, "little evidence bends the week little"
+
+
+def test_the_likely_day_without_arrivals_is_that_of_all_zones():
+    day = likely_day([0.0] * HOURS)
+    assert sum(day) / HOURS == pytest.approx(1)
+    assert [round(day[hour], 2) for hour in (3, 9, 14, 20)] == [0.64, 1.07, 1.31, 1.11]
+
+
+@pytest.mark.parametrize(
+    ("hours", "day"),  # the expected day at 3, 9, 14 and 20 o'clock
+    [
+        ((14,), [0.52, 1.11, 1.54, 1.04]),
+        ((9, 10, 10, 12, 15), [0.31, 2.04, 1.58, 0.61]),
+        ((1, 2, 2, 3, 4, 4), [1.79, 0.76, 0.46, 0.79]),
+        (range(24), [0.96, 1.01, 1.04, 1.01]),
+    ],
+)
+def test_arrivals_show_the_zone_of_a_publisher(hours, day):
+    found = likely_day([float(list(hours).count(hour)) for hour in range(HOURS)])
+    assert [round(found[hour], 2) for hour in (3, 9, 14, 20)] == day
+
+
+def test_a_publisher_of_another_zone_is_expected_at_its_hours_after_three_days():
+    morning = [MONDAY + day * DAY + (hour - 10) * HOUR for day in (1, 2, 3) for hour in (10, 12, 15)]
+    factor = factors(after(Week(MONDAY), morning, MONDAY + 3 * DAY))
+    assert factor[4] > 2 * factor[14], "the afternoon of Asia is expected, though none of the arrivals came then"
 
 
 def test_counts_of_hours_of_the_week_are_read():
