@@ -6,7 +6,7 @@ documents with `repair` and `balance`) → channel and entries. Elements of all 
 structure (`lenient`).
 
 Notes, the codes of tolerated faults: `encoding_lied` `encoding_unknown` `encoding_detected` `encoded_twice`
-`bad_bytes` · `wrong_content_type` · `junk_before_root` `space_before_declaration` `control_characters`
+`bad_bytes` · `wrong_content_type` · `junk_before_root` `control_characters`
 `windows_characters` `html_entities` `unknown_entity` `bare_ampersand` `bad_reference` `undeclared_prefix`
 `unclosed_element` `stray_end_tag` `truncated` `too_deep` `structure_unknown`
 · of cuts: `entries_truncated` `title_truncated` `author_truncated`

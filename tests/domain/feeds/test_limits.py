@@ -1,3 +1,4 @@
+import json
 import time
 
 import pytest
@@ -49,6 +50,13 @@ def test_a_url_is_never_cut():
 
 def test_a_field_at_its_limit_is_not_cut():
     assert read(f"<item><title>{'x' * 1_000}</title><author>{'x' * 256}</author></item>").notes == ()
+
+
+def test_a_json_feed_has_the_same_limit_of_entries():
+    items = [{"id": str(number)} for number in range(5_001)]
+    body = json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "A", "items": items}).encode()
+    feed = parse(body, url=URL)
+    assert (len(feed.entries), feed.notes) == (5_000, ("entries_truncated",))
 
 
 @pytest.mark.parametrize("newest_first", [True, False])

@@ -55,13 +55,7 @@ def body_of(text: str) -> tuple[str, Codes]:
     if not _ROOT.match(text, start) and (later := _LATER_ROOT.search(text, start)):
         codes.append("junk_before_root")
         start = later.start()
-    elif text[:start].lstrip() != text[:start]:
-        codes += ["space_before_declaration"] if _declaration_is_late(text[:start]) else []
     return _with_entities(text[start:], _declared_entities(text[:start])), codes
-
-
-def _declaration_is_late(prolog: str) -> bool:
-    return "<?xml " in prolog and not prolog.startswith("<?xml ")
 
 
 def _declared_entities(prolog: str) -> dict[str, str]:
