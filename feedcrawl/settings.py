@@ -65,6 +65,7 @@ CONCURRENT_REQUESTS = 64  # default 16; hosts are paced by the frontier, so this
 CONCURRENT_REQUESTS_PER_DOMAIN = 64  # default 8; one host has FEEDCRAWL_HOST_CONCURRENCY across the fleet
 DOWNLOAD_DELAY = 0  # the frontier paces; a delay here would hold a slot
 CONCURRENT_ITEMS = 1  # default 100: Scrapy starts this many tasks for each response, and ours have one item each
+ITEM_PROCESSOR = "feedcrawl.crawl.chains.items.PlainPipelines"  # Scrapy's pipelines, called without a coroutine each
 STATS_CLASS = "feedcrawl.crawl.stats.PlainStats"  # the same values for a third of the time
 ROBOTSTXT_OBEY = True  # by middlewares/robots.py
 
@@ -112,7 +113,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
 }
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
-    "feedcrawl.middlewares.leases.LeaseMiddleware": 50,  # outermost: ends the task after all output was passed on
+    "feedcrawl.middlewares.leases.LeaseMiddleware": 20,  # outermost: ends the task after all output was passed on
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": 40,
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
 }

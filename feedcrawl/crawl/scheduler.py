@@ -18,7 +18,7 @@ from scrapy.utils.defer import _schedule_coro
 from scrapy_redis.scheduler import Scheduler
 
 from feedcrawl import wiring
-from feedcrawl.crawl import garbage
+from feedcrawl.crawl.chains import begin
 from feedcrawl.crawl.plain_pages import PlainPages
 from feedcrawl.domain.frontier.outcome import retry_wait_sec
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES, Lease, own_lane
@@ -103,7 +103,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         self.leases.on_change = self._wake_in
         self._heartbeat = create_looping_call(self._beat)
         self._heartbeat.start(self._config.lease_sec / 3, now=False)
-        garbage.collect_less()
+        begin.prepare(self._crawler)
 
     def close(self, reason: str) -> None:
         """Give all leases back. Runs after the pipelines are closed; shared keys are never deleted."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import redis
 from scrapy import Request, Spider
-from scrapy.core.scraper import Scraper
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
@@ -54,7 +53,7 @@ class Crawler:
         self.engine: Any = self
         self.busy = False
         self.closed: list[str] = []
-        self.scraper = Scraper.__new__(Scraper)
+        self.scraper = SimpleNamespace()
         self._slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=lambda: None))
         self.scheduler = FrontierScheduler.from_crawler(self)
 

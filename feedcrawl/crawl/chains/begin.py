@@ -1,0 +1,33 @@
+"""What is set for a worker before its first task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.core.scraper import Scraper
+
+from feedcrawl.crawl import garbage
+from feedcrawl.crawl.chains.downloads import PlainMiddlewares
+from feedcrawl.crawl.chains.outputs import join_outputs
+from feedcrawl.crawl.chains.signals import PlainSignals
+
+if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
+    from scrapy.crawler import Crawler
+
+
+def prepare(crawler: Crawler) -> None:
+    """Set the chains of a crawler's engine and the garbage collection of its process for many short requests."""
+    if crawler.engine is not None and isinstance(crawler.engine.scraper, Scraper):
+        use_plain_chains(crawler.engine)
+    garbage.collect_less()
+
+
+def use_plain_chains(engine: ExecutionEngine) -> None:
+    """Replace Scrapy's own chains, which no setting names; those of a project's own class stay."""
+    middlewares, scraper = engine.downloader.middleware, engine.scraper
+    if type(middlewares) is DownloaderMiddlewareManager:
+        middlewares.__class__ = PlainMiddlewares  # which has no state of its own
+    scraper.signals = PlainSignals(scraper.crawler)
+    join_outputs(scraper.spidermw)

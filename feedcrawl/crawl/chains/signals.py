@@ -1,0 +1,56 @@
+"""The receivers of a signal that are awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
+from pydispatch.robustapply import robustApply
+from scrapy.signalmanager import SignalManager
+from scrapy.utils.defer import ensure_awaitable
+from scrapy.utils.python import global_object_name
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from scrapy import Spider
+
+logger = logging.getLogger(__name__)
+
+
+class PlainSignals(SignalManager):
+    """The signals of a crawler; a receiver that returns None has no task of its own."""
+
+    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
+        """The result or exception of each receiver; exceptions not in `dont_log` are logged."""
+        sender, quiet = kwargs.pop("sender", self.sender), kwargs.pop("dont_log", ())
+        results: list[tuple[Any, Any]] = []
+        waiting: list[Coroutine[Any, Any, tuple[Any, Any]]] = []
+        for receiver in liveReceivers(getAllReceivers(sender, signal)):
+            try:
+                result = robustApply(receiver, signal=signal, sender=sender, **kwargs)
+            except Exception as error:  # noqa: BLE001 - whatever a receiver raises
+                results.append((receiver, _logged(error, receiver, quiet, kwargs.get("spider"))))
+                continue
+            if result is None:
+                results.append((receiver, None))
+            else:
+                waiting.append(_awaited(result, receiver, quiet, kwargs.get("spider")))
+        return [*results, *await asyncio.gather(*waiting)] if waiting else results
+
+
+async def _awaited(result: Any, receiver: Any, quiet: Any, spider: Spider | None) -> tuple[Any, Any]:
+    try:
+        return receiver, await ensure_awaitable(result, _warn=global_object_name(receiver))
+    except Exception as error:  # noqa: BLE001 - as above
+        return receiver, _logged(error, receiver, quiet, spider)
+
+
+def _logged(error: Exception, receiver: Any, quiet: Any, spider: Spider | None) -> Exception:
+    if not isinstance(error, tuple(quiet) if isinstance(quiet, Sequence) else quiet):
+        about = {"receiver": receiver}
+        logger.error("Error caught on signal handler: %(receiver)s", about, exc_info=error, extra={"spider": spider})
+    return error

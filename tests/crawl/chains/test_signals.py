@@ -1,0 +1,64 @@
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from scrapy import signals
+from scrapy.signalmanager import SignalManager
+
+from feedcrawl.crawl.chains.signals import PlainSignals
+
+
+class Sender:
+    """A sender of signals of its own for each test."""
+
+
+def now(**_: object) -> str:
+    return "now"
+
+
+def silent(**_: object) -> None:
+    return None
+
+
+async def later(**_: object) -> str:
+    await asyncio.sleep(0)
+    return "later"
+
+
+def failing(**_: object) -> None:
+    raise ValueError("failed")
+
+
+async def failing_later(**_: object) -> None:
+    await asyncio.sleep(0)
+    raise KeyError("failed later")
+
+
+def results(kind: type[SignalManager], receivers: tuple[Callable[..., Any], ...], **kwargs: Any) -> list[str]:
+    async def send() -> list[str]:
+        manager = kind(Sender())
+        for each in receivers:
+            manager.connect(each, signals.item_scraped)
+        found = await manager.send_catch_log_async(signals.item_scraped, item=1, spider=None, **kwargs)
+        return sorted(f"{receiver.__name__} {result!r}" for receiver, result in found)
+
+    return asyncio.run(send())
+
+
+@pytest.mark.parametrize(
+    "receivers", [(), (silent,), (now, silent), (later, now), (failing, silent), (failing_later, failing, later)]
+)
+@pytest.mark.parametrize("dont_log", [{}, {"dont_log": ValueError}, {"dont_log": (ValueError, KeyError)}])
+def test_receivers_have_the_results_and_log_lines_of_scrapys(
+    receivers: tuple[Callable[..., Any], ...], dont_log: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    found, lines = [], []
+    for kind in (PlainSignals, SignalManager):
+        caplog.clear()
+        with caplog.at_level(logging.ERROR):
+            found.append(results(kind, receivers, **dont_log))
+        lines.append(sorted((record.getMessage(), repr(record.exc_info[1])) for record in caplog.records))
+    assert found[0] == found[1]
+    assert lines[0] == lines[1]
