@@ -39,11 +39,11 @@ def request(lease: Lease, result: int | str, **meta: Any) -> Request:
     return Request(lease.task.url, meta={"lease": lease, "outcome": judge(result, task_kind=lease.task.kind), **meta})
 
 
-def respond(handler: Any, lease: Lease, result: int | str, **meta: Any) -> None:
+def respond(handler: Any, lease: Lease, result: int | str, body: bytes = b"", **meta: Any) -> None:
     """Give a handler the response with this status, or the failure of this name."""
     sent = request(lease, result, **meta)
     if isinstance(result, int):
-        made = handler.parse(Response(sent.url, result, request=sent))
+        made = handler.parse(Response(sent.url, result, body=body, request=sent))
     else:
         made = handler.failed(SimpleNamespace(request=sent, value=OSError(result)))
     asyncio.run(made)
@@ -70,6 +70,16 @@ def test_a_single_request_to_a_hub_is_repeated_a_few_times(
         assert status == "dead"
     else:
         assert (status, wait_sec) == ("pending", RETRY_SEC * (tries + 1))
+
+
+@pytest.mark.parametrize(("success", "reason"), [(b"true", "asked"), (b"false", "not_registered")])
+def test_an_rsscloud_server_refuses_with_status_200(wired: Wiring, crawler: Any, success: bytes, reason: str) -> None:
+    payload: Any = {"topic": "http://a.test/feed", "protocol": "rsscloud"}
+    task = Task("websub:f", "websub", HUB, "hub.test", payload=payload)
+    body = b'<notifyResult success="%s" msg="x"/>' % success
+    respond(handlers.HubTasks(crawler), leased(wired, task), 200, body)
+    assert crawler.stats.get_value(f"feedcrawl/hubs/{reason}") == 1
+    assert state(wired, task.id)[0] == "pending"
 
 
 @pytest.mark.parametrize(("result", "attempts"), [(404, 0), (410, 0), ("address_refused", 0), ("read_timeout", 9)])
