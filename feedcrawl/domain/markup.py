@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from copy import copy, deepcopy
 from html import unescape
-from itertools import dropwhile
+from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
@@ -34,8 +36,9 @@ _OF_HEAD = frozenset(
 )
 _UNSHOWN = frozenset({"link", "meta", "noscript", "script", "style", "template"})
 _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
-_EARLY_END = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
-_NO_CHARACTERS = ("\ufffe", "\uffff")
+_EARLY_END = re.compile(rb"</[bBhH](?:[oO][dD][yY]|[tT][mM][lL])\s*>")  # begins with characters, unlike with a flag
+_NO_CHARACTERS = ("\ufffe".encode(), "\uffff".encode())
+_SOURCE = re.compile(rb"<[sS][oO][uU][rR][cC][eE]")
 _HUGE = 4096
 _BLOCK = _HUGE // 2
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{%d,}" % _HUGE)
@@ -63,22 +66,56 @@ def parse_html(html: str) -> HtmlElement | None:
     libxml2 knows neither. Removed are control characters that HTML forbids, comments, processing instructions, and the
     attributes of tags that have thousands of them (libxml2 compares each attribute with each other).
     """
+    text = html.encode(errors="ignore")
     for no_character in _NO_CHARACTERS:
-        html = html.replace(no_character, "")
-    text = _EARLY_END.sub(b"", html.encode(errors="ignore").translate(None, _CONTROL))
+        text = text.replace(no_character, b"")
+    text = _EARLY_END.sub(b"", text.translate(None, _CONTROL))
     if _may_have_huge_tag(text):
         text = _HUGE_TAG.sub(_tame, text)
     if not text.strip():
         return None
-    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
     parser.set_element_class_lookup(_CLASSES)
     try:
         tree = lxml_html.document_fromstring(text, parser=parser)
     except (etree.LxmlError, ValueError):
         return None
     _end_head(tree)
-    _empty_sources(tree)
+    if _SOURCE.search(text):
+        _empty_sources(tree)
     return tree
+
+
+class Elements:
+    """The elements of a tree by tag, in document order.
+
+    Elements are read in one walk: libxml2 takes as long for a walk that looks for one tag. The answers are those of the
+    latest `read`; whoever adds, removes or renames elements that later callers ask for reads the tree again.
+    """
+
+    def __init__(self, tree: HtmlElement, most: int | None = None) -> None:
+        """Read a tree, or its first `most` elements."""
+        self.tree = tree
+        self.read(most)
+
+    def read(self, most: int | None = None) -> None:
+        """Read the tree again."""
+        self.all = list(islice(self.tree.iter(), most))
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        for at, element in enumerate(self.all):
+            self._places[element.tag].append(at)
+
+    def of(self, *tags: str) -> list[HtmlElement]:
+        """The elements with one of the tags."""
+        places = [found for tag in tags if (found := self._places.get(tag))]
+        return [self.all[at] for at in (places[0] if len(places) == 1 else sorted(chain.from_iterable(places)))]
+
+    def copied(self) -> Elements:
+        """The elements of a copy of the tree, which are at the same places."""
+        twin = copy(self)
+        twin.tree = deepcopy(self.tree)
+        twin.all = list(twin.tree.iter())
+        return twin
 
 
 def drop(element: HtmlElement) -> None:

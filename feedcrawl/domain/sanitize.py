@@ -8,8 +8,7 @@ a minute and a half for 100,000 nested elements.)
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
-from itertools import islice
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -19,11 +18,11 @@ from lxml import etree
 from feedcrawl.domain import urls
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.figures.embeds import show_embeds
+from feedcrawl.domain.figures.embeds import EMBEDS, show_embeds
 from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, settle_formulas
 from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
 from feedcrawl.domain.figures.posts import settle_posts
-from feedcrawl.domain.markup import MATH_TAGS, drop, parse_html
+from feedcrawl.domain.markup import MATH_TAGS, Elements, drop, parse_html
 from feedcrawl.domain.text import BLOCKS, is_unknown
 
 if TYPE_CHECKING:
@@ -76,9 +75,10 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
     """
     tree = _parse_fragment(html)
     if tree is not None:
-        show_images(tree)
-        settle_formulas(tree)
-        settle_posts(tree)
+        elements = Elements(tree)
+        show_images(elements)
+        settle_formulas(elements)
+        settle_posts(elements)
     return clean_tree(tree, base_url=base_url, image_proxy=image_proxy) if tree is not None else ""
 
 
@@ -88,15 +88,20 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     Its pictures, formulas and posts must have been settled (`domain.figures`).
     """
     _limit_depth(tree)
-    show_embeds(tree)
-    for element in list(tree.iter(*_DROPPED_WITH_CONTENT)):
-        drop(element)
-    _keep_apart(tree)
-    _drop_pixels(tree)
-    _resolve(tree, base_url, image_proxy)
-    _drop_sourceless(tree)
-    _unwrap_images(tree)
-    drop_repeated_images(tree)
+    elements = Elements(tree)
+    if elements.of(*EMBEDS):
+        show_embeds(tree)
+        elements.read()
+    if dropped := elements.of(*_DROPPED_WITH_CONTENT):
+        for element in dropped:
+            drop(element)
+        elements.read()
+    _keep_apart(elements)
+    _drop_images(elements, is_pixel)
+    _resolve(elements, base_url, image_proxy)
+    _drop_images(elements, _is_sourceless)
+    _unwrap_images(elements)
+    drop_repeated_images(elements)
     tree.tag = _NO_TAG
     safe = _allow(etree.tostring(tree, encoding="unicode", method="html", with_tail=False), image_proxy)
     for override in _OVERRIDES:
@@ -161,51 +166,53 @@ def _limit_depth(tree: HtmlElement) -> None:
         drop(element)
 
 
-def _keep_apart(tree: HtmlElement) -> None:
+def _keep_apart(elements: Elements) -> None:
     """Make a `div` of blocks that are not allowed, and part unknown elements that stand side by side."""
-    for element in tree.iterdescendants():
+    for element in elements.all[1:]:
         if element.tag in _DRAWN_BLOCKS:
             element.tag = "div"
         elif is_unknown(element) and not element.tail:
             element.tail = " "
 
 
-def _drop_pixels(tree: HtmlElement) -> None:
-    for image in list(tree.iter("img")):
-        if is_pixel(image):
-            image.drop_tree()
+def _drop_images(elements: Elements, is_useless: Callable[[HtmlElement], bool]) -> None:
+    useless = [image for image in elements.of("img") if is_useless(image)]
+    for image in useless:
+        image.drop_tree()
+    if useless:
+        elements.read()
 
 
-def _drop_sourceless(tree: HtmlElement) -> None:
-    for image in list(tree.iter("img")):
-        if not image.get("src"):
-            image.drop_tree()
+def _is_sourceless(image: HtmlElement) -> bool:
+    return not image.get("src")
 
 
-def _unwrap_images(tree: HtmlElement) -> None:
+def _unwrap_images(elements: Elements) -> None:
     """Remove other tags around images where images may be repeated, so that copies of an image become neighbours."""
-    if len(list(islice(tree.iter("img"), 2))) == 2:
-        for element in list(tree.iterdescendants()):
-            if element.tag not in _STAYING and isinstance(element.tag, str):
-                element.drop_tag()
+    if len(elements.of("img")) > 1 and (
+        others := [e for e in elements.all[1:] if e.tag not in _STAYING and isinstance(e.tag, str)]
+    ):
+        for element in others:
+            element.drop_tag()
+        elements.read()
 
 
-def _resolve(tree: HtmlElement, base_url: str, image_proxy: str | None) -> None:
-    for image in tree.iter("img"):
+def _resolve(elements: Elements, base_url: str, image_proxy: str | None) -> None:
+    for image in elements.of("img"):
         _set_or_drop(image, "src", image_source(image))
-    for element in tree.iter(*_WITH_URL):
+    safe = cache(partial(safe_url, base_url=base_url))  # a picture and a headline often lead to the same page
+    for element in elements.of(*_WITH_URL):
         name = _WITH_URL[element.tag]
         url = element.get(name)
         if url is not None and not _is_proxied(element.tag, name, url, image_proxy):
-            _set_or_drop(element, name, safe_url(url, base_url))
-    for link in tree.iter("a"):
+            _set_or_drop(element, name, safe(url))
+    for link in elements.of("a"):
         # nh3 sets these too, but in an order that differs from process to process.
         for name in _LINK_ATTRIBUTES.keys() & link.keys():
             del link.attrib[name]
-        for name, value in _LINK_ATTRIBUTES.items():
-            link.set(name, value)
+        link.attrib.update(_LINK_ATTRIBUTES)
     if image_proxy:
-        for image in tree.iter("img"):
+        for image in elements.of("img"):
             _set_or_drop(image, "src", _proxied(image.get("src"), image_proxy))
 
 
@@ -228,8 +235,13 @@ def _is_proxied(tag: str, name: str, value: str, image_proxy: str | None) -> boo
 
 
 def _allow(html: str, image_proxy: str | None) -> str:
-    safe = _allow_list(None).clean(html)  # a filter is called for each attribute, which is half of the cost
+    safe = _plain_allow_list().clean(html)  # a filter is called for each attribute, which is half of the cost
     return _allow_list(partial(_only_absolute, image_proxy)).clean(html) if _RELATIVE.search(safe) else safe
+
+
+@cache
+def _plain_allow_list() -> nh3.Cleaner:
+    return _allow_list(None)
 
 
 def _allow_list(attribute_filter: Callable[[str, str, str], str | None] | None) -> nh3.Cleaner:

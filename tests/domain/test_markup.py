@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 
 from feedcrawl.domain.extraction import extract
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 
 STORY = "".join(
     f"<p>The harbour board met for the {n}. time this year, and put the ferry question off again.</p>" for n in range(9)
@@ -67,3 +67,32 @@ def test_a_tag_keeps_a_long_value() -> None:
     tree = parse_html(f"<p><img src='data:{'x' * 9000}' alt=A></p>")
     assert tree is not None
     assert next(tree.iter("img")).get("alt") == "A"
+
+
+def test_elements_of_several_tags_are_in_document_order() -> None:
+    elements = Elements(parse_html("<body><p id=a><b id=b>x</b></p><i id=c>y</i><p id=d>z</p></body>"))
+    assert [each.get("id") for each in elements.of("p", "b", "i", "u")] == ["a", "b", "c", "d"]
+    assert elements.of("u") == []
+
+
+def test_elements_of_a_copy_are_at_the_same_places_in_another_tree() -> None:
+    elements = Elements(parse_html("<body><p>x</p><div><p>y</p></div></body>"))
+    copied = elements.copied()
+    for paragraph in copied.of("p"):
+        paragraph.text = f"{paragraph.text}, copied"
+    assert [each.text for each in copied.of("p")] == ["x, copied", "y, copied"]
+    assert [each.text for each in elements.of("p")] == ["x", "y"]
+    assert all(each.getroottree().getroot() is copied.tree for each in copied.all)
+
+
+def test_elements_are_read_again_after_a_change() -> None:
+    elements = Elements(parse_html("<body><p>x</p><p>y</p></body>"))
+    elements.of("p")[0].drop_tree()
+    elements.read()
+    assert [each.text for each in elements.of("p")] == ["y"]
+
+
+@pytest.mark.parametrize("tag", ["source", "SOURCE", "Source"])
+def test_sources_are_empty_in_any_case(tag) -> None:
+    tree = parse_html(f"<body><video><{tag} src=/a.mp4><p>Your player is old.</p></video></body>")
+    assert [len(source) for source in tree.iter("source")] == [0]

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
@@ -17,9 +17,9 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _PARAGRAPH = re.compile(r"<p[\s>]|\\u003c[pP]\b")
 
 
-def embedded_html(tree: HtmlElement) -> str | None:
-    """The JSON string in the page's scripts with the most paragraphs of HTML; None if no string has a paragraph."""
-    found = (text for script in tree.iter("script") for text in _strings(script.text or "") if "</p>" in text)
+def embedded_html(scripts: Iterable[HtmlElement]) -> str | None:
+    """The JSON string in a page's scripts with the most paragraphs of HTML; None if no string has a paragraph."""
+    found = (text for script in scripts for text in _strings(script.text or "") if "</p>" in text)
     return max(found, key=lambda text: (text.count("</p>"), len(text)), default=None)
 
 

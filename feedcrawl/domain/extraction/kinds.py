@@ -107,7 +107,7 @@ def stated_kind(page: Page) -> PageKind:
 
 def _item_types(page: Page) -> set[str]:
     """The names of the types of the page's microdata."""
-    types: list[str] = page.tree.xpath("//@itemtype")
+    types = (page.elements.all[at].get("itemtype", "") for at in page.labels.having("itemtype"))
     return {name.rpartition("/")[2] for value in types for name in value.split()}
 
 

@@ -18,11 +18,11 @@ from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.figures.posts import settle_posts
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.http.sniffing import is_no_text, kind_of
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 from feedcrawl.domain.text import canonical_text, fold, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lxml.html import HtmlElement
 
@@ -46,6 +46,7 @@ class Page:
     url: str
     base: str
     tree: HtmlElement
+    elements: Elements
     raw_len: int
     metas: Mapping[str, tuple[str, ...]]
     things: tuple[Thing, ...]
@@ -68,31 +69,27 @@ class Page:
         """The text of the title element (that of the head: drawings have titles too)."""
         title = self.tree.find("head/title")
         if title is None:
-            title = self.tree.find(".//title")
+            title = next(iter(self.elements.of("title")), None)
         return fold(title.text or "") if title is not None else ""
 
     @cached_property
     def headings(self) -> list[tuple[HtmlElement, str]]:
         """The h1 elements that have a text, and their texts."""
-        return [(h1, text) for h1 in self.tree.iter("h1") if (text := text_of(h1))]
+        return [(h1, text) for h1 in self.elements.of("h1") if (text := text_of(h1))]
 
     @cached_property
     def labels(self) -> Labels:
         """The labels of the elements of the page."""
-        return Labels(self._elements)
+        return Labels(self.elements.all)
 
-    @cached_property
-    def _elements(self) -> list[HtmlElement]:
-        return list(self.tree.iter())
-
-    def labelled(self, judge: Callable[[Label], bool]) -> list[HtmlElement]:
-        """The elements whose label the judge accepts, in document order."""
-        return [self._elements[at] for at, _ in self.labels.find(judge)]
+    def labelled(self, judge: Callable[[Label], bool], hint: re.Pattern[str] | None = None) -> list[HtmlElement]:
+        """The elements whose label the judge accepts, in document order; for the `hint` see `Labels.find`."""
+        return [self.elements.all[at] for at, _ in self.labels.find(judge, hint)]
 
     @cached_property
     def around_headline(self) -> set[HtmlElement]:
         """The elements that contain an h1, whatever their names: they contain the article too."""
-        return {kin for h1 in self.tree.iter("h1") for kin in h1.iterancestors()}
+        return {kin for h1 in self.elements.of("h1") for kin in h1.iterancestors()}
 
     @cached_property
     def short_lines(self) -> str:
@@ -108,7 +105,7 @@ class Page:
     @cached_property
     def area(self) -> Area:
         """The visible part of the page without menus, filters and footers."""
-        return main_area(self.tree)
+        return main_area(self.elements, self.labels)
 
     @cached_property
     def is_stated_article(self) -> bool:
@@ -147,30 +144,35 @@ def read_page(html: bytes | str, url: str) -> Page:
     tree = parse_html(text)
     if tree is None or not len(tree):
         raise NoArticle("FAIL_PARSE", "no element could be read")
-    elements = int(float(str(tree.xpath("count(//*)"))))
-    if elements > MAX_ELEMENTS:
-        raise NoArticle("FAIL_PARSE", f"{elements} elements, more than {MAX_ELEMENTS}")
-    _unwrap_stories(tree)
-    show_images(tree)
-    settle_formulas(tree)
-    settle_posts(tree)
-    things = read_things(tree)
+    elements = Elements(tree, MAX_ELEMENTS + 1)
+    if len(elements.all) > MAX_ELEMENTS:
+        raise NoArticle("FAIL_PARSE", f"{int(float(str(tree.xpath('count(//*)'))))} elements, more than {MAX_ELEMENTS}")
+    _unwrap_stories(elements)
+    show_images(elements)
+    settle_formulas(elements)
+    settle_posts(elements)
+    things = read_things(elements.of("script"))
     return Page(
         url=url,
-        base=_base_url(tree, url),
+        base=_base_url(elements.of("base"), url),
         tree=tree,
+        elements=elements,
         raw_len=len(text),
-        metas=_read_metas(tree),
+        metas=_read_metas(elements.of("meta")),
         things=things,
         article=article_of(things, url),
     )
 
 
-def _unwrap_stories(tree: HtmlElement) -> None:
+def _unwrap_stories(elements: Elements) -> None:
     """Move the article for readers without scripts to the place where the scripts of the page would put it."""
-    for fallback in list(tree.iter("noscript")):
+    is_changed = False
+    for fallback in elements.of("noscript"):
         if len(fallback) and weigh(fallback)[fallback].prose > MIN_STORY:
             fallback.drop_tag()
+            is_changed = True
+    if is_changed:
+        elements.read()
 
 
 def decode(html: bytes | str, content_type: str | None = None) -> str:
@@ -186,9 +188,9 @@ def decode(html: bytes | str, content_type: str | None = None) -> str:
     return text
 
 
-def _read_metas(tree: HtmlElement) -> dict[str, tuple[str, ...]]:
+def _read_metas(metas: Iterable[HtmlElement]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
-    for element in tree.iter("meta"):
+    for element in metas:
         content = fold(element.get("content") or "")
         if content:
             # A property holds a list of names (RDFa Core 1.1 section 5).
@@ -197,8 +199,8 @@ def _read_metas(tree: HtmlElement) -> dict[str, tuple[str, ...]]:
     return {name: tuple(contents) for name, contents in found.items()}
 
 
-def _base_url(tree: HtmlElement, url: str) -> str:
-    href = next((base.get("href") for base in tree.iter("base") if base.get("href")), None)
+def _base_url(bases: Iterable[HtmlElement], url: str) -> str:
+    href = next((base.get("href") for base in bases if base.get("href")), None)
     try:
         joined = urljoin(url, href) if href else url
     except ValueError:

@@ -12,7 +12,7 @@ from feedcrawl.domain.json_values import JsonObject
 from feedcrawl.domain.text import fold, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
@@ -29,10 +29,10 @@ _ESCAPED_TWICE = re.compile(r"&#\d{2,6};")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
-def read_things(tree: HtmlElement) -> tuple[Thing, ...]:
-    """Every typed node of the page's JSON-LD, in document order; unreadable scripts are left out."""
+def read_things(scripts: Iterable[HtmlElement]) -> tuple[Thing, ...]:
+    """Every typed node of the JSON-LD in a page's scripts, in document order; unreadable scripts are left out."""
     found: list[Thing] = []
-    for script in tree.iter("script"):
+    for script in scripts:
         if "ld+json" in (script.get("type") or "").lower():
             found.extend(_typed(load_json(script.text or "")))
     return tuple(found[:MAX_THINGS])

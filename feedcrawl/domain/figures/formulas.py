@@ -12,6 +12,8 @@ from feedcrawl.domain.markup import MATH_TAGS
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.markup import Elements
+
 MATH_ATTRIBUTES = {
     "math": {"display"},
     "mi": {"mathvariant"},
@@ -30,13 +32,14 @@ _BOXES = frozenset({"katex", "MathJax", "MathJax_Display", "MathJax_CHTML", "Mat
 _MOST_LEVELS = 5
 
 
-def settle_formulas(tree: HtmlElement) -> None:
-    """Keep only the presentation MathML of each formula; a formula without MathML stays unchanged.
+def settle_formulas(elements: Elements) -> None:
+    """Keep only the presentation MathML of each formula of a tree; a formula without MathML stays unchanged.
 
     A `math` element that contains other elements, or no identifiers, numbers and operators, is no formula: it is
     replaced by its text.
     """
-    for math in list(tree.iter("math")):
+    formulas = elements.of("math")
+    for math in formulas:
         _leave_presentation(math)
         box = _box(math)
         if box is not None:
@@ -45,6 +48,8 @@ def settle_formulas(tree: HtmlElement) -> None:
             for inner in list(math.iter()):
                 if inner.getparent() is not None and inner.tag in MATH_TAGS:
                     inner.drop_tag()
+    if formulas:
+        elements.read()
 
 
 def _is_formula(math: HtmlElement) -> bool:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.markup import Elements
+
 _LATE = (
     "data-src", "data-lazy-src", "data-original", "data-lazy", "data-url", "data-cfsrc", "data-echo", "data-lazyload",
     "data-img-src", "data-original-src", "data-flickity-lazyload", "data-delayed-url",
@@ -28,10 +30,14 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Placeholders, shown until the image is loaded: a small or blurred copy, or one empty file for all images.
 _PLACEHOLDER = re.compile(
-    r"(?<![a-z])(?:blur(?:red)?|placeholder|blank|spacer|lqip|lazy(?:load)?|loading|transparent|1x1)(?![a-z])"
-    r"|[-_]\d{1,2}x\d{1,2}\.\w+$|[?&](?:w|width|h|height)=\d{1,2}(?:&|$)|/(?:w|h)_\d{1,2}[,/]|/fit-in/\d{1,2}x",
-    re.IGNORECASE,
+    r"b(?<![a-z]b)(?:lur(?:red)?|lank)(?![a-z])|p(?<![a-z]p)laceholder(?![a-z])|s(?<![a-z]s)pacer(?![a-z])"
+    r"|l(?<![a-z]l)(?:qip|azy(?:load)?|oading)(?![a-z])|t(?<![a-z]t)ransparent(?![a-z])|1(?<![a-z]1)x1(?![a-z])"
+    r"|-\d{1,2}x\d{1,2}\.\w+$|_\d{1,2}x\d{1,2}\.\w+$|\?(?:w|width|h|height)=\d{1,2}(?:&|$)"
+    r"|&(?:w|width|h|height)=\d{1,2}(?:&|$)|/(?:w|h)_\d{1,2}[,/]|/fit-in/\d{1,2}x"
 )
+"""For lower-case addresses. Each alternative begins with a character, which is searched fast; `b(?<![a-z]b)` is
+`(?<![a-z])b`.
+"""
 _AMP = ("amp-img", "amp-anim")
 _BETWEEN_CELLS = frozenset({"table", "tbody", "thead", "tfoot", "tr"})
 
@@ -51,48 +57,64 @@ def is_pixel(image: HtmlElement) -> bool:
     return tiny or bool(_HIDDEN.search(image.get("style") or ""))
 
 
-def show_images(tree: HtmlElement) -> None:
-    """Write the real address of each image into src, and leave each picture once.
+def show_images(elements: Elements) -> None:
+    """Write the real address of each image of a tree into src, and leave each picture once.
 
     Changes elements and attributes that cleaning removes: a `picture` without img gets an img, an `amp-img` becomes
     one, and the images of a `noscript` take the place of their placeholder, or stand where the noscript stood.
     """
-    for picture in tree.iter("picture"):
+    is_changed = False
+    for picture in elements.of("picture"):
         if picture.find(".//img") is None and (source := next(filter(None, _of_picture(picture)), None)):
             picture.append(Element("img", src=source))
-    for image in tree.iter(*_AMP):
+            is_changed = True
+    for image in elements.of(*_AMP):
         image.tag = "img"
-    for image in tree.iter("img"):
+        is_changed = True
+    if is_changed:
+        elements.read()
+    for image in elements.of("img"):
         if (source := image_source(image)) and source != image.get("src"):
             image.set("src", source)
-    for fallback in list(tree.iter("noscript")):
-        _show_fallback(fallback)
-    drop_repeated_images(tree)
+    moved = [fallback for fallback in elements.of("noscript") if _show_fallback(fallback)]
+    if moved:
+        elements.read()
+    drop_repeated_images(elements)
 
 
-def _move_out_of_tables(tree: HtmlElement) -> None:
+def _move_out_of_tables(elements: Elements) -> None:
     """Put images that stand between the cells of a table before it, as browsers do (WHATWG HTML 13.2.6.1)."""
-    for table in reversed(list(tree.iterdescendants("table"))):
-        for image in [each for each in table.iter("img") if each.getparent().tag in _BETWEEN_CELLS]:
+    is_changed = False
+    for table in reversed(elements.of("table")):
+        between = [each for each in table.iter("img") if each.getparent().tag in _BETWEEN_CELLS]
+        for image in between if table is not elements.tree else ():
             table.addprevious(image)
+            is_changed = True
+    if is_changed:
+        elements.read()
 
 
-def drop_repeated_images(tree: HtmlElement) -> None:
+def drop_repeated_images(elements: Elements) -> None:
     """Leave each picture once where copies of it stand side by side: a blurred one, or that of a noscript."""
-    _move_out_of_tables(tree)
-    for image in list(tree.iter("img")):
+    _move_out_of_tables(elements)
+    is_changed = False
+    for image in elements.of("img"):
         if _is_repeated(image):
             image.drop_tree()
+            is_changed = True
+    if is_changed:
+        elements.read()
 
 
-def _show_fallback(fallback: HtmlElement) -> None:
+def _show_fallback(fallback: HtmlElement) -> bool:
+    """Show the images of a noscript; True if elements were moved."""
     images = [image for image in fallback.iter("img") if image_source(image) and not is_pixel(image)]
     if not images or next(fallback.iterancestors("head"), None) is not None:
-        return
+        return False
     twin = _placeholder_beside(fallback)
     if twin is not None:
         twin.set("src", image_source(images[0]))
-        return
+        return False
     # An image beside that has this address is the same picture: only a picture without another form is put here.
     beside = {image.get("src") for kin in _beside(fallback) for image in kin.iter("img")}
     for image in images:
@@ -101,6 +123,7 @@ def _show_fallback(fallback: HtmlElement) -> None:
             image.set("src", source)
             image.tail = None
             fallback.addprevious(image)
+    return True
 
 
 def _placeholder_beside(fallback: HtmlElement) -> HtmlElement | None:
@@ -118,7 +141,7 @@ def _beside(fallback: HtmlElement) -> list[HtmlElement]:
 
 def _is_placeholder(image: HtmlElement) -> bool:
     source = image_source(image)
-    return source is None or _PLACEHOLDER.search(source) is not None
+    return source is None or _PLACEHOLDER.search(source.lower()) is not None
 
 
 def _is_repeated(image: HtmlElement) -> bool:
@@ -154,7 +177,7 @@ def _addresses(image: HtmlElement) -> Iterator[str]:
         yield from (_largest(image.get(name, "")) for name in _LATE_SETS if name in attributes)
     source = image.get("src", "")
     is_usable = not (source.lstrip().lower().startswith("data:") or UNWRITABLE.search(source))
-    if is_usable and not _PLACEHOLDER.search(source):
+    if is_usable and not _PLACEHOLDER.search(source.lower()):
         yield source
     yield from (text for name in _LARGER if name in attributes and _is_address(text := image.get(name, "")))
     if "srcset" in attributes:

@@ -16,6 +16,8 @@ from feedcrawl.domain.text import QUOTED, canonical_text, fold, text_of
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.markup import Elements
+
 MAX_SIGNATURE_LENGTH = 300
 
 
@@ -49,14 +51,18 @@ _DASHES = "-–—― "  # before a signature
 _LONGEST_INVITATION = 60  # letters of "View this post on Instagram", in any language
 
 
-def settle_posts(tree: HtmlElement) -> None:
+def settle_posts(elements: Elements) -> None:
     """Replace each post of a known service by a frame with its address; a post without an address stays as it is."""
-    named = (element for element in tree.iter("blockquote", "div", "iframe") if _is_named(element))
-    for element in [*named, *tree.iter("script", *_IN_AMP)]:
+    named = (element for element in elements.of("blockquote", "div", "iframe") if _is_named(element))
+    is_changed = False
+    for element in [*named, *elements.of("script", *_IN_AMP)]:
         frame = _frame_of(element)
         if frame is not None and element.getparent() is not None:
             frame.tail = element.tail
             element.getparent().replace(element, frame)
+            is_changed = True
+    if is_changed:
+        elements.read()
 
 
 def _is_named(element: HtmlElement) -> bool:

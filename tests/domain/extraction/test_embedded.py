@@ -39,7 +39,7 @@ def test_an_article_in_the_state_of_a_page(script):
 def test_scripts_without_an_article_give_none(script):
     tree = parse_html(page(script))
     assert tree is not None
-    assert embedded_html(tree) is None
+    assert embedded_html(tree.iter("script")) is None
 
 
 def test_a_page_with_text_is_not_searched():

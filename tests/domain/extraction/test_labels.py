@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from feedcrawl.domain.extraction.labels import Label, Labels, label_of
@@ -42,3 +44,27 @@ def test_labels_are_found_in_document_order_and_judged_once():
     assert [elements[at].text for at, _ in found] == ["a", "b", "d", "e"]
     assert [label.anchor for _, label in found] == ["one", "", "", ""]
     assert len([label for label in judged if label.names == "lead"]) == 1
+
+
+def test_only_labels_that_match_the_hint_are_judged():
+    elements = list(
+        parse_html(
+            "<body><p class=a>1</p><p class='b UPDATED'>2</p><i>3</i><p itemprop=x-updated>4</p><p id=updat>5"
+        ).iter()
+    )
+    judged = []
+
+    def is_paragraph(label):
+        judged.append(label.names)
+        return label.tag == "p"
+
+    found = Labels(elements).find(is_paragraph, re.compile("updated"))
+    assert [elements[at].text for at, _ in found] == ["2", "4"]
+    assert sorted(judged) == ["", "b UPDATED"]
+
+
+def test_an_attribute_is_found_at_its_elements():
+    elements = list(parse_html("<body><p>1</p><b aria-expanded=true>2</b><i itemtype=x aria-expanded>3</i>").iter())
+    labels = Labels(elements)
+    assert [elements[at].text for at in labels.having("aria-expanded")] == ["2", "3"]
+    assert [elements[at].text for at in labels.having("itemtype")] == ["3"]

@@ -9,7 +9,7 @@ URL = "https://news.example/a/story"
 def article(*scripts):
     tree = parse_html("<html><head>" + "".join(f'<script type="application/ld+json">{s}</script>' for s in scripts))
     assert tree is not None
-    return article_of(read_things(tree), URL)
+    return article_of(read_things(tree.iter("script")), URL)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from lxml import etree
 
 from feedcrawl.domain.figures.formulas import settle_formulas
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 
 ROW = "<mrow><mi>E</mi><mo>=</mo><mi>m</mi></mrow>"
 MATH = f"<math>{ROW}</math>"
@@ -42,6 +42,6 @@ MEDIAWIKI = (
 def test_a_formula_is_left_once(html, settled):
     tree = parse_html(f"<body><p>It is {html} here.</p></body>")
     assert tree is not None
-    settle_formulas(tree)
+    settle_formulas(Elements(tree))
     body = etree.tostring(tree.find("body"), encoding="unicode", method="html")
     assert body == f"<body><p>It is {settled} here.</p></body>"

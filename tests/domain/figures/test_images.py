@@ -1,7 +1,7 @@
 import pytest
 
 from feedcrawl.domain.figures.images import image_source, is_pixel, show_images
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 
 DATA = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
 
@@ -77,7 +77,7 @@ def test_a_long_srcset_is_read_in_linear_time():
 )
 def test_show_images(html, sources):
     document = tree(html)
-    show_images(document)
+    show_images(Elements(document))
     for fallback in list(document.iter("noscript")):
         fallback.drop_tree()
     assert [image.get("src") for image in document.iter("img")] == sources

@@ -3,7 +3,7 @@ import pytest
 from feedcrawl.domain.extraction import extract
 from feedcrawl.domain.figures.embeds import embed_of
 from feedcrawl.domain.figures.posts import settle_posts
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 from feedcrawl.domain.sanitize import clean_html
 
 TWEET = (
@@ -45,7 +45,7 @@ REDDIT = (
 def tree(html):
     document = parse_html(f"<body><div>{html}</div></body>")
     assert document is not None
-    settle_posts(document)
+    settle_posts(Elements(document))
     return document.find(".//div")
 
 

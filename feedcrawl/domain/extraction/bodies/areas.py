@@ -7,7 +7,6 @@ manuals.
 from __future__ import annotations
 
 import re
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +19,9 @@ from feedcrawl.domain.text import canonical_text, fold, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
+    from feedcrawl.domain.extraction.labels import Labels
+    from feedcrawl.domain.markup import Elements
 
 _TAGS = frozenset({"nav", "footer", "aside", "form", "dialog", "menu"})
 _ROLES = frozenset({
@@ -62,12 +64,12 @@ class Area:
         return canonical_text(self.root)
 
 
-def main_area(tree: HtmlElement) -> Area:
+def main_area(elements: Elements, labels: Labels) -> Area:
     """The main area of a page, in a copy of its tree: `main` if that contains a good part of the text, else the body.
 
     Hidden text belongs to the area, since answers and details open under their headings.
     """
-    body, _ = shown_body(deepcopy(tree))
+    body, _ = shown_body(elements.copied(), labels)
     weights = weigh(body)
     _clear(body, weights)
     root = _main(body, weights)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.text import fold, raw_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.html import HtmlElement
 
 _HIDING = re.compile(r"(?:^|(?<=\s))(?:is-)?(?:hidden|hide|collapsed?)(?=\s|$)", re.IGNORECASE)
@@ -19,16 +21,15 @@ _MOST_LINKED = 0.5
 _ABOUT_SHOWING = ("hidden", "aria-hidden", "style")
 
 
-def open_folds(body: HtmlElement) -> set[HtmlElement]:
+def open_folds(controls: Iterable[HtmlElement]) -> set[HtmlElement]:
     """Show the text that opens under its heading, also the heading if it is a button; changes the tree.
 
-    Returned are the changed elements.
+    `controls` are the elements that state whether a panel is open. Returned are the changed elements.
 
     The control of a panel states whether it is open (`aria-expanded`, WAI-ARIA 1.2). The panel follows the control,
     alone or after the box that contains only the control, and is a text: menus are lists of links.
     """
     changed: set[HtmlElement] = set()
-    controls: list[HtmlElement] = body.xpath(".//*[@aria-expanded]")
     for control in controls:
         heading = _text(control)
         panel = _panel(control, heading) if 0 < len(heading) <= _MOST_HEADING else None

@@ -21,11 +21,12 @@ from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, fold, raw_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.labels import Label, Labels
+    from feedcrawl.domain.markup import Elements
 
 Marked = dict["HtmlElement", list[str]]
 Dropped = list[tuple[str, str]]
@@ -38,12 +39,10 @@ _NEVER_TEXT = (
 )  # fmt: skip
 _CONSENT = re.compile(
     r"onetrust|cookie[-_]?(?:consent|banner|notice|law|bar|dialog|modal|popup)|cybotcookie|didomi|qc-cmp|usercentrics|truste[-_]"
-    r"|(?<![a-z])cmp-?(?:container|box|banner)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda",
-    re.IGNORECASE,
+    r"|c(?<![a-z]c)mp-?(?:container|box|banner)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda"
 )
-_is_consent = in_names(
-    _CONSENT, "cookie", "consent", "cmp", "onetrust", "didomi", "usercentrics", "truste", "osano", "iubenda"
-)
+"""For names in lower case; `c(?<![a-z]c)mp` is `(?<![a-z])cmp` after its letter."""
+_BOXES = frozenset({"div", "section", "aside", "form"})
 _OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social", "tweet"})
 _OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
 POSTS = frozenset({"comment", "commentlist", "comments"})
@@ -66,20 +65,19 @@ _ARTICLE_SHARE = 0.3
 
 
 def clear_away(
-    tree: HtmlElement, labels: Labels, spared: frozenset[str] = frozenset(), dropped: Dropped | None = None
+    elements: Elements, labels: Labels, spared: frozenset[str] = frozenset(), dropped: Dropped | None = None
 ) -> tuple[HtmlElement, Weights]:
     """The body of a page without its furniture, and its weights; changes the tree. `spared` words mark no furniture.
 
-    `labels` are those of the tree's elements. Each removed part is appended to `dropped` with its marks. Elements
+    `labels` are those of the elements. Each removed part is appended to `dropped` with its marks. Elements
     without text are removed first, then comments, which may have more text than the article, then certain furniture,
     then likely furniture: consent dialogs longer than the article would make every other share look small.
     """
-    elements = list(tree.iter())
-    suspects = [(elements[at], label) for at, label in labels.find(may_be_furniture)]
-    body, opened = shown_body(tree, dropped)
+    suspects = [(elements.all[at], label) for at, label in labels.find(may_be_furniture)]
+    body, opened = shown_body(elements, labels, dropped)
     weights = weigh(body)
     shown = {e: label_of(e) if e in opened else label for e, label in suspects if e in weights and e is not body}
-    marked = _marked(body, shown)
+    marked = _marked(elements, shown)
     if spared:
         marked = {e: left for e, marks in marked.items() if (left := [m for m in marks if m not in spared])}
     if comments := {
@@ -93,37 +91,43 @@ def clear_away(
     return body, weights
 
 
-def shown_body(tree: HtmlElement, dropped: Dropped | None = None) -> tuple[HtmlElement, set[HtmlElement]]:
+def shown_body(
+    elements: Elements, labels: Labels, dropped: Dropped | None = None
+) -> tuple[HtmlElement, set[HtmlElement]]:
     """The body of a page without elements that have no text and without consent dialogs, and the elements in the body
     whose attributes were changed to show them; changes the tree.
     """
-    for kind in list(tree.iter(*EMBEDS)):
+    for kind in elements.of(*EMBEDS):
         if embed_of(kind) is None:
             drop(kind)
-    etree.strip_elements(tree, *_UNSHOWN, with_tail=False)
-    opened = open_folds(tree)
-    for element in list(tree.iter(*_NEVER_TEXT)):
-        drop(element)
-    body = tree.find("body")
+    etree.strip_elements(elements.tree, *_UNSHOWN, with_tail=False)
+    opened = open_folds(elements.all[at] for at in labels.having("aria-expanded"))
+    for element in elements.of(*_NEVER_TEXT):
+        if element.tag in _NEVER_TEXT:  # and no button that has become a heading
+            drop(element)
+    body = elements.tree.find("body")
     if body is None:
-        body = tree
-    _drop_consent(body, dropped)
+        body = elements.tree
+    _drop_consent(body, [elements.all[at] for at, _ in labels.find(_may_be_consent, _CONSENT)], dropped)
     return body, opened
 
 
-def _drop_consent(body: HtmlElement, dropped: Dropped | None) -> None:
+def _may_be_consent(label: Label) -> bool:
+    return (label.tag in _BOXES or label.tag == "button") and _CONSENT.search(label.names.lower()) is not None
+
+
+def _drop_consent(body: HtmlElement, named: Iterable[HtmlElement], dropped: Dropped | None) -> None:
     """Remove the dialogs of consent software, however long: no site has these names for its content."""
-    boxes = body.iterdescendants("div", "section", "aside", "form")
-    for element in [box for box in boxes if _is_consent(names(box))]:
+    for element in [box for box in named if box.tag in _BOXES and body in box.iterancestors()]:
         note(dropped, "consent software", element)
         drop(element)
 
 
-def _marked(body: HtmlElement, labels: Mapping[HtmlElement, Label]) -> Marked:
-    """The labelled elements below the body that have marks, with their marks, in document order."""
-    formulas = {box for math in body.iter("math") for box in takewhile(_is_in_line, math.iterancestors())}
-    players = {box for player in body.iter(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
-    coloured = {part for code in body.iter("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
+def _marked(elements: Elements, labels: Mapping[HtmlElement, Label]) -> Marked:
+    """The labelled elements that have marks, with their marks, in document order."""
+    formulas = {box for math in elements.of("math") for box in takewhile(_is_in_line, math.iterancestors())}
+    players = {box for player in elements.of(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
+    coloured = {part for code in elements.of("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
     found: Marked = {}
     shown: set[HtmlElement] = set()
     for element, label in labels.items():

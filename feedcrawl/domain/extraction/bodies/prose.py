@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.bodies.furniture import Dropped
+    from feedcrawl.domain.markup import Elements
 
 _LINK_COST = 1.5
 _LINE_COST = 30
@@ -44,9 +45,9 @@ _FEWEST_LINKS = 2  # to other sites, in a list that belongs to the text
 _KEPT_WITH_PARENT = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "br", "hr", "li", "dt", "dd", "blockquote"})
 
 
-def whole_articles(tree: HtmlElement) -> set[HtmlElement]:
+def whole_articles(elements: Elements) -> set[HtmlElement]:
     """The article elements of a page before clearing that have a headline of their own."""
-    return {article for article in tree.iter("article") if article.find(".//h1") is not None}
+    return {article for article in elements.of("article") if article.find(".//h1") is not None}
 
 
 def find_root(

@@ -35,7 +35,7 @@ from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.figures.posts import settle_posts
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 from feedcrawl.domain.text import canonical_text, text_of
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     Removed furniture is appended to `dropped`.
     """
     lead = described = described_lead(page)
-    tree = deepcopy(page.tree)
-    wholes = whole_articles(tree)
+    elements = page.elements.copied()
+    wholes = whole_articles(elements)
     kind = page_kind(page)
-    body, weights = clear_away(tree, page.labels, POSTS if kind == "forum" else frozenset(), dropped)
+    body, weights = clear_away(elements, page.labels, POSTS if kind == "forum" else frozenset(), dropped)
     thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:
         trim(thread, weights, teasers=False, dropped=dropped)
@@ -104,7 +104,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     root = find_root(body, wholes, weights, own)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
-    headlines = [text_of(heading) for heading in body.iter("h1")]
+    headlines = [text_of(heading) for heading in elements.of("h1") if heading in weights]
     mark_figures(root, weights)
     trim(root, weights, own, dropped=dropped)
     drop_lines(root)
@@ -182,7 +182,7 @@ def by_trafilatura(page: Page) -> Candidate | None:
 
 def by_embedded(page: Page) -> Candidate | None:
     """The article that the page's scripts would show."""
-    return by_markup("embedded", embedded_html(page.tree), titles=_titles(page))
+    return by_markup("embedded", embedded_html(page.elements.of("script")), titles=_titles(page))
 
 
 def by_feed(feed: FeedContent | None) -> Candidate | None:
@@ -200,9 +200,10 @@ def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ())
     document = parse_html(f"<body><div>{html}</div>") if html else None
     if document is None:
         return None
-    show_images(document)
-    settle_formulas(document)
-    settle_posts(document)
+    elements = Elements(document)
+    show_images(elements)
+    settle_formulas(elements)
+    settle_posts(elements)
     drop_headline(document, titles)
     return _candidate(rung, document)
 

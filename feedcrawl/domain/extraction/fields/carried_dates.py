@@ -22,18 +22,27 @@ _STATED = re.compile(
 )
 _HINTS = ("ublish", "pubDate", "ublication", "created_at", '"date')
 """One of these stands where the expression matches: scripts without them need not be searched."""
-LD_SCRIPTS, SCRIPTS = ".//script[@type='application/ld+json']", ".//script"
 _DAY = len("2017-06-01")
 _MIN_STATE = 40
 
 
-def in_scripts(page: Page, scripts: str) -> Iterator[str]:
-    """Days of publication in JSON that the page's scripts read, or in structured data that is no valid JSON."""
-    for script in page.tree.iterfind(scripts):
-        text = script.text or ""
-        match = _STATED.search(text) if any(map(text.__contains__, _HINTS)) else None
-        if match and (scripts == SCRIPTS or load_json(script.text) is None):
+def in_scripts(page: Page) -> Iterator[str]:
+    """Days of publication in JSON that the page's scripts read."""
+    for script in page.elements.of("script"):
+        if match := _stated_in(script.text or ""):
             yield match[1]
+
+
+def in_broken_data(page: Page) -> Iterator[str]:
+    """Days of publication in structured data that is no valid JSON."""
+    for script in page.elements.of("script"):
+        match = _stated_in(script.text or "") if script.get("type") == "application/ld+json" else None
+        if match and load_json(script.text) is None:
+            yield match[1]
+
+
+def _stated_in(text: str) -> re.Match[str] | None:
+    return _STATED.search(text) if any(map(text.__contains__, _HINTS)) else None
 
 
 def in_attributes(page: Page) -> Iterator[str]:

@@ -48,7 +48,7 @@ def find_canonical(page: Page) -> str | None:
     if own and (not is_front(own) or is_front(page.url)):
         return own
     fetched = _resolved(page.url, page.base)
-    for link in page.tree.iter("link"):
+    for link in page.elements.of("link"):
         is_canonical = "canonical" in (link.get("rel") or "").lower().split()
         url = _resolved(link.get("href"), page.base) if is_canonical else None
         if url and fetched and _is_of_site(url, fetched) and (not is_front(url) or is_front(page.url)):
@@ -86,7 +86,7 @@ def find_image(page: Page, content: HtmlElement | None, feed: FeedContent | None
 
     The picture that a page names for sharing is its lead picture, which often stands above the content.
     """
-    posters = [video.get("poster") for video in page.tree.iter("video")]
+    posters = [video.get("poster") for video in page.elements.of("video")]
     stated = (url for text in _named_images(page) if text and (url := _image_url(text, page.base)))
     shown = _content_images(page, content) if content is not None else iter(())
     others = (url for text in (*posters, feed.image if feed else None) if text and (url := _image_url(text, page.base)))
@@ -101,7 +101,7 @@ def _named_images(page: Page) -> Iterator[str | None]:
     yield from map(page.meta, _IMAGE_METAS)
     yield from _texts(page.article.get("image"))
     yield from _texts(page.article.get("thumbnailUrl"))
-    yield from (link.get("href") for link in page.tree.iter("link") if "image_src" in (link.get("rel") or "").split())
+    yield from (link.get("href") for link in page.elements.of("link") if "image_src" in (link.get("rel") or "").split())
 
 
 def _content_images(page: Page, content: HtmlElement) -> Iterator[str]:

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.extraction.bodies.weights import in_names, names
-from feedcrawl.domain.extraction.fields.carried_dates import (
-    LD_SCRIPTS,
-    SCRIPTS,
-    in_attributes,
-    in_path,
-    in_scripts,
-)
+from feedcrawl.domain.extraction.fields.carried_dates import in_attributes, in_broken_data, in_path, in_scripts
 from feedcrawl.domain.extraction.fields.headline import headline_at
 from feedcrawl.domain.extraction.fields.seen_dates import (
     LABELLED,
@@ -69,7 +63,7 @@ _UNSAID = frozenset({"elements named for a date", "dated lines", "JSON in script
 _TIMED = re.compile(r"(?:^|\s)\d{1,2}[./]\d{1,2}[./]\d{2,4}\W{1,5}\d{1,2}:\d\d")
 _NAMED = re.compile(r"\d{4}-\d\d|[^\W\d_]{3,}|\d\.\d\d?\.\d{4}")  # the month of 11/03/17 is ambiguous
 _AWHILE = timedelta(days=1.5)  # zones apart
-_DIGITS = re.compile(r"\d{4}|\d[./]\d")
+_DIGITS = re.compile(r"\d(?:\d{3}|[./]\d)")
 _PARTS = re.compile(r"\s*[|•·●∙⋅◦▪]\s*")
 _ELSEWHERE = frozenset({"nav", "aside", "footer", "figure", "figcaption", "form", "blockquote", "cite"})
 _is_elsewhere_named = in_names(
@@ -105,7 +99,7 @@ def published_candidates(page: Page, feed: FeedContent | None) -> Iterator[tuple
 
 
 def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
-    yield "broken structured data", in_scripts(page, LD_SCRIPTS)
+    yield "broken structured data", in_broken_data(page)
     yield "lines that say publication", (exact(text, _machine_readable(page)) for text in stated_published(page))
     yield "elements with a date for programs", _machine_readable(page)
     yield "other structured data", (text_at(thing, "datePublished", "uploadDate") for thing in page.things)
@@ -113,7 +107,7 @@ def _sources(page: Page) -> Iterator[tuple[str, Iterable[str | None]]]:
     yield "elements named for a date", _visible(page)
     yield "URL", (day for url in (page.url, page.meta("og:url") or "") for day in in_path(url))
     yield "dated lines", _in_lines(page)
-    yield "JSON in scripts", in_scripts(page, SCRIPTS)
+    yield "JSON in scripts", in_scripts(page)
     yield "JSON in attributes", in_attributes(page)
     yield "lines with the last change", _changed(page)
     yield "URL of the picture", in_path(page.meta("og:image") or "")
@@ -167,7 +161,8 @@ def _machine_readable(page: Page) -> Iterator[str | None]:
     for element in page.labelled(is_published_item):
         yield element.get("datetime") or element.get("content") or _spelt(element, page)
     around = page.around_headline
-    for element in (*page.tree.iterfind(".//time[@pubdate]"), *page.tree.iterfind(".//time[@datetime]")):
+    times = page.elements.of("time")
+    for element in (time for name in ("pubdate", "datetime") for time in times if name in time.attrib):
         if not _is_elsewhere(element, around) and not is_of_change(element):
             yield element.get("datetime") or _spelt(element, page)
 
@@ -212,7 +207,7 @@ def _changed(page: Page) -> Iterator[str | None]:
     """The visible days of the last change: without another day, the article is at least as old."""
     lines = (line for line in page.lines if len(line) <= MAX_TEXT and UPDATED.search(lowered(line)))
     yield from (date_in(UPDATED.sub("", lowered(line)), page) for line in lines)
-    yield from (time.get("datetime") or text_of(time) for time in page.tree.iter("time") if is_of_change(time))
+    yield from (time.get("datetime") or text_of(time) for time in page.elements.of("time") if is_of_change(time))
 
 
 def _shown_changed(page: Page) -> Iterator[str | None]:

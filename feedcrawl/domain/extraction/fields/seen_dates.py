@@ -189,14 +189,14 @@ def is_of_change(element: HtmlElement) -> bool:
 
 def named_changes(page: Page) -> Iterator[str]:
     """Visible dates in elements that are named for the last change (`class="updated"`)."""
-    for element in page.labelled(_is_named_for_change):
+    for element in page.labelled(_is_named_for_change, UPDATED):
         if (text := text_of(element)) and len(text) <= MAX_DATED:
             yield text
 
 
 def times_of_change(page: Page, near: Sequence[str]) -> Iterator[str | None]:
     """The machine-readable values of elements of a change whose text is in the lines `near`."""
-    times = (time for time in page.tree.iterfind(".//time[@datetime]") if is_of_change(time))
+    times = (time for time in page.elements.of("time") if "datetime" in time.attrib and is_of_change(time))
     yield from (time.get("datetime") for time in times if any(text_of(time) in line for line in near))
 
 

@@ -7,7 +7,6 @@ and day.
 from __future__ import annotations
 
 import re
-from copy import deepcopy
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,7 +60,7 @@ def seen_posts(page: Page) -> list[Post]:
 
     If authors are only within the boxes themselves, most posts must have a day too.
     """
-    body, _ = shown_body(deepcopy(page.tree))
+    body, _ = shown_body(page.elements.copied(), page.labels)
     weights = weigh(body)
     signs = find_signs(body, page)
     groups = _groups(body, weights) if signs.authors else {}

@@ -44,7 +44,7 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
         raise NoArticle("FAIL_EMPTY", f"{kind}: {text[:120]!r}")
     if _is_empty(text):
         raise NoArticle("FAIL_EMPTY", f"no_text: fewer than {MIN_WORDS} words: {text!r}")
-    if _is_frame(text) and any(map(_runs, page.tree.iter("script"))):
+    if _is_frame(text) and any(map(_runs, page.elements.of("script"))):
         raise NoArticle("FAIL_EMPTY", f"scripts: nothing but {text!r} without them")
     if not page.is_declared and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
@@ -115,7 +115,7 @@ def _runs(script: HtmlElement) -> bool:
 
 def _everything(page: Page) -> str:
     """The whole text of a page without an article, its advice to readers without scripts included."""
-    hints = " ".join(str(text) for hint in page.tree.iter("noscript") for text in hint.itertext())
+    hints = " ".join(str(text) for hint in page.elements.of("noscript") for text in hint.itertext())
     shown = "\n".join(page.lines)
     return f"{shown[:WALL_LENGTH]}\n{hints[:WALL_LENGTH]}"
 
@@ -125,5 +125,5 @@ def _is_index(page: Page, text: str, density: float) -> bool:
     own_length = len(text) * (1 - density)
     if own_length > _INDEX_LENGTH:
         return False
-    links = [label for link in page.tree.iter("a") if len(words(label := text_of(link))) >= _INDEX_WORDS]
+    links = [label for link in page.elements.of("a") if len(words(label := text_of(link))) >= _INDEX_WORDS]
     return len(links) >= _INDEX_LINKS and sum(map(len, links)) > (2 if is_front(page.url) else 10) * own_length

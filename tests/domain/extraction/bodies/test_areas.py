@@ -1,13 +1,15 @@
 import pytest
 
 from feedcrawl.domain.extraction.bodies.areas import main_area
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.extraction.labels import Labels
+from feedcrawl.domain.markup import Elements, parse_html
 
 SENTENCE = "The harbour has three piers, of which two are open to the ships of the island all year round."
 
 
 def area(body):
-    return main_area(parse_html(f"<html><body>{body}</body></html>"))
+    elements = Elements(parse_html(f"<html><body>{body}</body></html>"))
+    return main_area(elements, Labels(elements.all))
 
 
 MAIN = f"<h1>Ships</h1><p>{SENTENCE}</p><p>{SENTENCE}</p><p>{SENTENCE}</p>"

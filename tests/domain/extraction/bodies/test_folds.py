@@ -14,7 +14,7 @@ MENU = "".join(f"<a href=/{n}>Another page of the site</a>" for n in range(4))
 def opened(markup):
     tree = parse_html(f"<html><body>{markup}</body></html>")
     assert tree is not None
-    open_folds(tree.find("body"))
+    open_folds(tree.xpath(".//*[@aria-expanded]"))
     return tree.find("body")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away
 from feedcrawl.domain.extraction.labels import Labels, is_hidden
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 from feedcrawl.domain.text import canonical_text
 
 STORY = "".join(
@@ -16,7 +16,7 @@ NOTE = "<p>This paragraph of some length is furniture and has to go, wherever on
 def cleared(body):
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert tree is not None
-    return canonical_text(clear_away(tree, Labels(tree.iter()))[0])
+    return canonical_text(clear_away(Elements(tree), Labels(tree.iter()))[0])
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,11 @@ def test_comments_go_however_many_there_are_unless_they_are_all_that_there_is():
 def test_comments_are_the_posts_of_a_thread():
     tree = parse_html(f"<html><body><p>{NOTE}</p>{STORY}<div class=comment>{NOTE}</div></body></html>")
     assert tree is not None
-    assert canonical_text(clear_away(tree, Labels(tree.iter()), POSTS)[0]).count("furniture") == 2
+    assert canonical_text(clear_away(Elements(tree), Labels(tree.iter()), POSTS)[0]).count("furniture") == 2
+
+
+def test_a_button_of_consent_software_is_no_heading_of_a_text():
+    panel = f"<button class=cookie-banner aria-expanded=false>Which cookies?</button><div hidden>{NOTE} {NOTE}</div>"
+    tree = parse_html(f"<html><body>{STORY}{panel}</body></html>")
+    elements = Elements(tree)
+    assert "Which cookies?" not in canonical_text(clear_away(elements, Labels(elements.all))[0])

@@ -2,7 +2,7 @@ import pytest
 
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
 from feedcrawl.domain.extraction.bodies.weights import weigh
-from feedcrawl.domain.markup import parse_html
+from feedcrawl.domain.markup import Elements, parse_html
 from feedcrawl.domain.text import canonical_text
 
 
@@ -17,7 +17,7 @@ def found(body):
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert tree is not None
     weights = weigh(tree.find("body"))
-    root = find_root(tree.find("body"), whole_articles(tree), weights)
+    root = find_root(tree.find("body"), whole_articles(Elements(tree)), weights)
     trim(root, weights)
     return root, canonical_text(root)
 
@@ -57,7 +57,7 @@ def test_the_first_of_several_articles_though_its_headline_was_cleared_away():
         f"<html><body><main><article id=root><div><h1>One</h1></div>{story()}</article>"
         f"<article><div><h1>Two</h1></div>{story(20)}</article></main>"
     )
-    wholes = whole_articles(tree)
+    wholes = whole_articles(Elements(tree))
     for box in list(tree.iter("div")):
         box.drop_tree()
     body = tree.find("body")
