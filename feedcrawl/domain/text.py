@@ -50,7 +50,8 @@ _INVISIBLE = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _NO_WORD = re.compile(r"\W+")
-_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else None for code in range(128)}
+_LOWERED = bytes(range(128)).lower() + bytes(range(128, 256))
+_NO_WORD_BYTES = bytes(code for code in range(128) if not (chr(code).isalnum() or chr(code) == "_"))
 _MARKS = re.compile("([\u0300-\u036f][\u0300-\u036f]{3})[\u0300-\u036f]+")  # a set, as no repetition, is searched fast
 
 
@@ -71,7 +72,9 @@ def lowered(text: str) -> str:
 def squeezed(text: str, most: int | None = None) -> str:
     """The letters and digits of a text alone, in lower case, for comparing texts that differ in typography."""
     if most is None:
-        return text.translate(_SQUEEZED) if text.isascii() else _NO_WORD.sub("", text).lower()
+        # Bytes are translated forty times faster than characters are; those of letters beyond ASCII stay as they are.
+        letters = text.encode(errors="surrogatepass").translate(_LOWERED, _NO_WORD_BYTES).decode(errors="surrogatepass")
+        return letters if letters.isascii() else _NO_WORD.sub("", letters).lower()
     usual = most + most // 2  # characters of prose that have enough letters
     letters = squeezed(text[:usual])
     return (letters if len(letters) >= most or len(text) <= usual else squeezed(text[: 3 * most]))[:most]

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +100,11 @@ def test_blocks_never_share_a_line_whatever_is_around_them(blocks, between):
     nested = f"<div>{between}<main>{html}</main></div>"
     assert plain_text(nested).splitlines() == [f"word {number}" for _, number in blocks]
     assert plain_text(nested) == plain_text(html)
+
+
+@given(st.text())
+def test_squeezed_text_has_the_words_alone(text) -> None:
+    assert squeezed(text) == re.sub(r"\W+", "", text).lower()
 
 
 def test_squeezed() -> None:

@@ -65,7 +65,7 @@ _SIGNATURES = (SIGNED, SIGNED_AFTER_DATE)
 def plain_byline(page: Page) -> list[str]:
     """The names in the first line under the headline that is "By Ann Lee" or has links to authors' pages."""
     lines = _lines_under_headline(page)
-    links = (link for link in page.tree.iter("a") if lines and AUTHOR_PAGE.search(link.get("href") or ""))
+    links = (link for link in page.elements.of("a") if lines and AUTHOR_PAGE.search(link.get("href", "").lower()))
     authors = dict.fromkeys(name for link in links for name in split_names(text_of(link)) if is_person(name))
     for whole, after in zip(lines, [*lines[1:], ""], strict=False):
         line = _OTHERS_WORK.split(whole)[0]

@@ -48,10 +48,10 @@ _TOPIC_PAGE = re.compile(
     r"/(?:categor(?:y|ies)|kategorien?|categoria|categorie|tags?|topics?|themen?|rubrik)/", re.IGNORECASE
 )
 AUTHOR_PAGE = re.compile(
-    r"/(?:authors?|autor(?:en|es|a)?|auteurs?|autori|profiles?|profil|people|persons?|staff|reporters?|journalists?"
-    r"|contributors?|columnists?|redaktion|team|profils|by)/[^/?#]+/?(?:[?#]|$)|/(?:author|autor)[-_=]",
-    re.IGNORECASE,
+    r"/(?:a(?:uthors?|utor(?:en|es|a|i)?|uteurs?)|p(?:rofil(?:es?|s)?|eople|ersons?)|staff|re(?:porters?|daktion)|journalists?"
+    r"|co(?:ntributors?|lumnists?)|team|by)/[^/?#]+/?(?:[?#]|$)|/aut(?:hor|or)[-_=]"
 )
+"""For lower-case addresses of links."""
 
 
 def marked_elements(page: Page) -> list[HtmlElement]:

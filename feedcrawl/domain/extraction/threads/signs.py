@@ -83,7 +83,7 @@ def _authors(body: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
 
 
 def _leads_to_account(href: str) -> bool:
-    return bool(_ACCOUNT_PAGE.search(href) or AUTHOR_PAGE.search(href))
+    return bool(_ACCOUNT_PAGE.search(href) or AUTHOR_PAGE.search(href.lower()))
 
 
 def _is_marked(element: HtmlElement) -> bool:
