@@ -18,7 +18,7 @@ from lxml import etree
 from feedcrawl.domain import urls
 from feedcrawl.domain.addresses import is_literal, is_public
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.figures.embeds import EMBEDS, show_embeds
+from feedcrawl.domain.figures.embeds import show_embeds
 from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, settle_formulas
 from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
 from feedcrawl.domain.figures.posts import settle_posts
@@ -88,18 +88,15 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     Its pictures, formulas and posts must have been settled (`domain.figures`).
     """
     _limit_depth(tree)
+    show_embeds(tree)
     elements = Elements(tree)
-    if elements.of(*EMBEDS):
-        show_embeds(tree)
-        elements.read()
-    if dropped := elements.of(*_DROPPED_WITH_CONTENT):
-        for element in dropped:
-            drop(element)
-        elements.read()
+    for element in elements.of(*_DROPPED_WITH_CONTENT):
+        drop(element)
+    elements.read()
     _keep_apart(elements)
     _drop_images(elements, is_pixel)
     _resolve(elements, base_url, image_proxy)
-    _drop_images(elements, _is_sourceless)
+    _drop_images(elements, lambda image: not image.get("src"))
     _unwrap_images(elements)
     drop_repeated_images(elements)
     tree.tag = _NO_TAG
@@ -176,24 +173,18 @@ def _keep_apart(elements: Elements) -> None:
 
 
 def _drop_images(elements: Elements, is_useless: Callable[[HtmlElement], bool]) -> None:
-    useless = [image for image in elements.of("img") if is_useless(image)]
-    for image in useless:
+    for image in (useless := [image for image in elements.of("img") if is_useless(image)]):
         image.drop_tree()
     if useless:
         elements.read()
 
 
-def _is_sourceless(image: HtmlElement) -> bool:
-    return not image.get("src")
-
-
 def _unwrap_images(elements: Elements) -> None:
     """Remove other tags around images where images may be repeated, so that copies of an image become neighbours."""
-    if len(elements.of("img")) > 1 and (
-        others := [e for e in elements.all[1:] if e.tag not in _STAYING and isinstance(e.tag, str)]
-    ):
-        for element in others:
-            element.drop_tag()
+    if len(elements.of("img")) > 1:
+        for element in elements.all[1:]:
+            if element.tag not in _STAYING and isinstance(element.tag, str):
+                element.drop_tag()
         elements.read()
 
 
@@ -235,15 +226,11 @@ def _is_proxied(tag: str, name: str, value: str, image_proxy: str | None) -> boo
 
 
 def _allow(html: str, image_proxy: str | None) -> str:
-    safe = _plain_allow_list().clean(html)  # a filter is called for each attribute, which is half of the cost
+    safe = _allow_list(None).clean(html)  # a filter is called for each attribute, which is half of the cost
     return _allow_list(partial(_only_absolute, image_proxy)).clean(html) if _RELATIVE.search(safe) else safe
 
 
-@cache
-def _plain_allow_list() -> nh3.Cleaner:
-    return _allow_list(None)
-
-
+@lru_cache(maxsize=2)
 def _allow_list(attribute_filter: Callable[[str, str, str], str | None] | None) -> nh3.Cleaner:
     return nh3.Cleaner(
         tags=_STAYING,
