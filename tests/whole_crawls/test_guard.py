@@ -69,6 +69,7 @@ class Server(ThreadingHTTPServer):
     """Remembers who called."""
 
     daemon_threads = True
+    request_queue_size = 128  # with the default of 5, a busy machine drops connections of 64 requests at a time
 
     def __init__(self, address: tuple[str, int], targets: list[str]) -> None:
         self.targets = targets
