@@ -168,10 +168,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     canary = Canary()
     settings = {
         "FEEDCRAWL_RENDER": "auto",
-        "FEEDCRAWL_RENDER_TIMEOUT_SEC": "8",
+        "FEEDCRAWL_RENDER_TIMEOUT_SEC": "25",  # "attack" needs seconds on a busy machine; "hung" takes all of them
         "FEEDCRAWL_MAX_ATTEMPTS": "1",
         "FEEDCRAWL_MAX_ARTICLE_BYTES": "300000",
-        "FEEDCRAWL_ARTICLE_TIMEOUT_SEC": "5",
+        "FEEDCRAWL_ARTICLE_TIMEOUT_SEC": "25",
     }
     with world_in(tmp_path_factory.mktemp("rendering"), **settings) as world:
         site, neighbour = world.origin.site("scripts.test"), world.origin.site("neighbour.test")
