@@ -198,6 +198,7 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
 
     async def close(self) -> None:
         """Close the handler, and the browser if one was started."""
+        self._kept.close()
         await super().close()
         await renderer.end(self._of)
 
