@@ -21,6 +21,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, ParseError
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError, maxChunkSizeLineLength
 
+from feedcrawl.crawl import garbage
 from feedcrawl.crawl.certificates import NamedCertificates
 from feedcrawl.crawl.kept import KeptConnections, KeptProtocol
 from feedcrawl.crawl.proxied import ProxiedDownload
@@ -161,9 +162,12 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
             "tls_verbose_logging": self._tls_verbose_logging,
         }
         self._kept = KeptConnections(**self._how)
+        self._sweep = garbage.sweep_of(self._pool._reactor)  # noqa: SLF001 - has the calls of the connections
 
     async def download_request(self, request: Request) -> Response:
         """The response, or the page after its scripts have run."""
+        if not self._sweep.running:
+            self._sweep.start(garbage.SWEEP_SEC, now=False)
         if request.meta.get("playwright"):
             return await renderer.of(self._of).download(request)
         return _marked(await self._routed(request))
@@ -198,7 +202,8 @@ class LimitedDownloadHandler(LimitedHeaders, HTTP11DownloadHandler):
 
     async def close(self) -> None:
         """Close the handler, and the browser if one was started."""
-        self._kept.close()
+        if self._sweep.running:
+            self._sweep.stop()
         await super().close()
         await renderer.end(self._of)
 

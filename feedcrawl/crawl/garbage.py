@@ -1,8 +1,14 @@
-"""Garbage collection of a worker."""
+"""Garbage of a worker: objects in cycles, and cancelled calls of Twisted's reactor."""
 
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING, Final
+
+from twisted.internet.task import LoopingCall
+
+if TYPE_CHECKING:
+    from twisted.internet.interfaces import IReactorTime
 
 COLLECT_AFTER = (10_000, 3, 60)
 """Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected."""
@@ -18,3 +24,23 @@ def collect_less() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
+
+
+SWEEP_SEC: Final = 5
+"""Interval of a sweep of cancelled calls."""
+
+
+def sweep_of(reactor: IReactorTime) -> LoopingCall:
+    """An empty call to be started every SWEEP_SEC: the reactor drops cancelled calls only when some call is due.
+
+    Each request cancels the call of its time limit, and the next request of a connection the call that would have
+    closed the idle connection after four minutes. Without a sweep 500 polls a second kept 35 000 cancelled calls, 10 to
+    20 MB of a worker's memory.
+    """
+    sweep = LoopingCall(_nothing)
+    sweep.clock = reactor
+    return sweep
+
+
+def _nothing() -> None:
+    """The empty call of a sweep."""

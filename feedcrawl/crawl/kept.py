@@ -22,7 +22,6 @@ from scrapy.http import Headers
 from scrapy.utils._download_handlers import check_stop_download, make_response, wrap_twisted_exceptions
 from twisted.internet import ssl
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.task import LoopingCall
 from twisted.internet.tcp import Client
 from twisted.web._newclient import Request as TwistedRequest
 from twisted.web._newclient import ResponseNeverReceived
@@ -61,12 +60,6 @@ _PORTS: Final = {"http": 80, "https": 443}
 _NO_FIELDS: Final = TwistedHeaders({b"Host": [b""]})
 CONNECT_SEC: Final = 10
 """Seconds that Scrapy's agent waits for a response if the request has no limit."""
-SWEEP_SEC: Final = 5
-"""Interval of an empty call of Twisted's reactor, which drops cancelled calls only when some call is due.
-
-The call that closes an idle connection after four minutes is cancelled by the next request of the connection. Without
-a sweep 500 requests a second kept 35 000 cancelled calls, 10 to 20 MB of a worker's memory.
-"""
 
 
 class Target(NamedTuple):
@@ -221,8 +214,6 @@ class KeptConnections:
         self._pool = pool
         self._crawler = crawler
         self._how = {"pool": pool, "crawler": crawler, **how}
-        self._sweep = LoopingCall(_nothing)
-        self._sweep.clock = pool._reactor  # noqa: SLF001 - has the calls of the connections
 
     async def response(self, request: Request) -> Response | None:
         """The response; None if the request is not plain, or the server has closed the idle connection.
@@ -253,11 +244,6 @@ class KeptConnections:
         request.meta["download_latency"] = monotonic() - began
         return self._unmodified(request, answer, connection)
 
-    def close(self) -> None:
-        """End the sweep of cancelled calls; the pool closes the connections."""
-        if self._sweep.running:
-            self._sweep.stop()
-
     async def _connected(self, request: Request, key: Key, limit_sec: float) -> KeptProtocol:
         """A new connection, made by an endpoint of Scrapy's agent."""
         agent = _ScrapyAgent(**self._how)._get_agent(request, limit_sec)  # noqa: SLF001
@@ -270,8 +256,6 @@ class KeptConnections:
         dict.update(headers, fields)  # `unmodified` has normalized the names
         stop = check_stop_download(signals.headers_received, self._crawler, request, headers=headers, body_length=0)
         connection.keep()
-        if not self._sweep.running:
-            self._sweep.start(SWEEP_SEC, now=False)
         certificate, address = connection.peer()
         return make_response(
             request.url.partition("#")[0],
@@ -306,10 +290,6 @@ async def _answer(
     except asyncio.CancelledError:  # also at the end of the time limit
         connection.give_up()
         raise
-
-
-def _nothing() -> None:
-    """The empty call of a sweep."""
 
 
 def is_plain(request: Request) -> bool:

@@ -16,7 +16,6 @@ from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from scrapy.signals import headers_received
 from twisted.internet.abstract import FileDescriptor
-from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionLost
 from twisted.internet.error import ConnectionRefusedError as Refused
@@ -32,7 +31,7 @@ from zope.interface import implementer
 
 from feedcrawl.crawl.download import LimitedProtocol
 from feedcrawl.crawl.failures import failure_name
-from feedcrawl.crawl.kept import SWEEP_SEC, KeptConnections, is_plain, message_of, target_of, unmodified
+from feedcrawl.crawl.kept import KeptConnections, is_plain, message_of, target_of, unmodified
 
 URL = "http://a.test:8080/feed?x=1"
 CONDITIONAL = {"If-None-Match": '"1"', "Accept": "a/b", "User-Agent": "us"}
@@ -139,24 +138,6 @@ class Wire(StringTransport):
         self.aborted = True
 
 
-class Timers(ReactorBase):
-    """The delayed calls of Twisted's reactors, with a time of their own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 0.0
-
-    def installWaker(self) -> None:
-        pass
-
-    def seconds(self) -> float:
-        return self.now
-
-    def pending(self) -> list[Any]:
-        """The calls that are kept, cancelled ones included."""
-        return [*self._pendingTimedCalls, *self._newTimedCalls]
-
-
 class Peer:
     """One connection of a pool, idle or yet to be made, and the far end of it."""
 
@@ -166,14 +147,12 @@ class Peer:
         self.connection.makeConnection(self.wire)
         target = target_of(URL)
         assert target is not None
-        self.reactor = Timers()
-        timer = self.reactor.callLater(240, print)
+        timer = Clock().callLater(240, print)
         self.connecting: Deferred[Any] = Deferred()
         self.pool: Any = SimpleNamespace(
             _connections={target.key: [self.connection] if idle else []},
             _timeouts={self.connection: timer} if idle else {},
             persistent=True,
-            _reactor=self.reactor,
             getConnection=lambda key, _: self.connecting if key == target.key else None,
         )
         self.signals = SignalManager(self)  # receivers of other tests may be alive still
@@ -219,23 +198,6 @@ def test_a_304_returns_the_connection_to_its_pool() -> None:
     assert (response.protocol, str(response.ip_address), peer.returned) == ("HTTP/1.1", "192.168.1.1", 1)
     assert request.meta["download_latency"] >= 0
     assert peer.wire.value().startswith(b"GET /feed?x=1 HTTP/1.1\r\nIf-None-Match")
-
-
-def test_cancelled_calls_of_twisted_are_dropped_while_connections_are_kept() -> None:
-    peer = Peer()
-    assert peer.response_to(conditional(), b"HTTP/1.1 304 X\r\n\r\n") is not None
-    for _ in range(100):
-        peer.reactor.callLater(240, print)
-    peer.reactor.runUntilCurrent()
-    for call in peer.reactor.getDelayedCalls():
-        if call.time > SWEEP_SEC:
-            call.cancel()
-    assert len(peer.reactor.pending()) > 100
-    peer.reactor.now = SWEEP_SEC
-    peer.reactor.runUntilCurrent()
-    assert [call.time for call in peer.reactor.pending()] == [2 * SWEEP_SEC]
-    peer.connections.close()
-    assert peer.reactor.getDelayedCalls() == []
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,16 @@ class Page:
 
     url: str
     base: str
-    tree: HtmlElement
     elements: Elements
     raw_len: int
     metas: Mapping[str, tuple[str, ...]]
     things: tuple[Thing, ...]
     article: Thing
+
+    @property
+    def tree(self) -> HtmlElement:
+        """The root of the page's elements."""
+        return self.elements.tree
 
     def meta(self, *names: str) -> str | None:
         """The first content of the meta elements with these names, in order of preference."""
@@ -155,7 +159,6 @@ def read_page(html: bytes | str, url: str) -> Page:
     return Page(
         url=url,
         base=_base_url(elements.of("base"), url),
-        tree=tree,
         elements=elements,
         raw_len=len(text),
         metas=_read_metas(elements.of("meta")),
