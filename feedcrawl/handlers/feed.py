@@ -118,7 +118,7 @@ class FeedTasks(TaskHandler):
         with suppress(StoreUnavailable):  # the poll that follows says more
             self.wired.registry.add_line(feed.id, journal.skipped_line(feed, reason, self.wired.now(), wait_sec))
             if reason == lease.history.again == "own_outage":
-                self.wired.registry.keep_polls(feed.id, polling.without_last_failure(feed.polls))
+                self.wired.registry.save_polls(feed.id, polling.without_last_failure(feed.polls))
 
     async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
         """A hub's delivery as an item, in the form that a poll would have given."""

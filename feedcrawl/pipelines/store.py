@@ -96,8 +96,8 @@ class StorePipeline:
             store.category_links(pipe, category, links)
         pipe.execute()
         if tasks:
-            pushed = self._leases.enqueue_each((task, 0.0, again) for task, again in tasks)
-            known = [task.id for (task, _), answer in zip(tasks, pushed, strict=True) if answer == "known"]
+            enqueued = self._leases.enqueue_each((task, 0.0, again) for task, again in tasks)
+            known = [task.id for (task, _), answer in zip(tasks, enqueued, strict=True) if answer == "known"]
             if known and categories:
                 store.categorize_known(known, categories)
         self._files.enqueue_pending(poll)

@@ -223,7 +223,7 @@ def test_why(call: Call, redis_client: redis.Redis) -> None:
     assert "\x1b" not in out
     assert lines[5].startswith("Last polled at")
     assert [line.split()[0] for line in lines[6:]] == ["t3", "t2"]
-    Registry(redis_client).keep_polls(feed_id, replace(record, quiet_since="2026-03-01T08:00:00.000Z"))
+    Registry(redis_client).save_polls(feed_id, replace(record, quiet_since="2026-03-01T08:00:00.000Z"))
     assert "Quiet against its own last weeks: found so at 2026-03-01T08:00:00.000Z" in call("why", feed_id)[1]
 
 

@@ -183,7 +183,7 @@ def _article(wired: Wiring, feed: Feed, number: int) -> str:
     with wired.client.pipeline(transaction=False) as pipe:
         wired.articles.write(pipe, uid, hash_fields(record))
         wired.articles.index(pipe, uid, ["news"], at)
-        wired.articles.sighting(pipe, uid, "javascript:alert(1)")
+        wired.articles.add_other_url(pipe, uid, "javascript:alert(1)")
         pipe.execute()
     wired.article_lines.append(now.date(), record | {"content_hash": "f" * 64, "title": "a version before"}, record)
     wired.entry_lines.append(now.date(), entry)

@@ -46,11 +46,6 @@ class Proxy:
         """The proxy in logs, records and metrics: its URL without credentials."""
         return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables of the environment that hold the credentials."""
-        return tuple(_SECRET.findall(self.username + self.password))
-
     def filled(self, environment: Mapping[str, str]) -> Proxy:
         """The proxy with its credentials; KeyError for a variable that the environment does not have, or has empty."""
         given = {name: value for name, value in environment.items() if value}

@@ -109,7 +109,7 @@ class Merges:
         self._articles.unmerge(pipe, uid)
         if requested != uid:
             self._articles.merge(pipe, requested, uid)
-        self._articles.unsight(pipe, target, merge["url"])
+        self._articles.remove_other_url(pipe, target, merge["url"])
         self._articles.uncategorize(pipe, target, gained)
 
     def _return_media(self, pipe: Pipeline, merge: MergeRecord, record: ArticleFields | None, now: datetime) -> None:

@@ -97,7 +97,7 @@ class Merging:
         target, store = article.merged_into or article.uid, self._articles
         uids = merged_uids(article)
         if uids or article.merged_into is not None:
-            store.sighting(pipe, target, article.url)
+            store.add_other_url(pipe, target, article.url)
         for merged in uids:
             store.merge(pipe, merged, target)
         if article.merged_into is not None:

@@ -42,11 +42,11 @@ class Submissions:
     def _submit(self, batch: Sequence[tuple[Task, Again]], categories: Sequence[str]) -> int:
         if categories:
             self._want(batch, categories)
-        pushed = self._leases.enqueue_each((task, 0.0, again) for task, again in batch)
-        known = [task.id for (task, _), answer in zip(batch, pushed, strict=True) if answer == "known"]
+        enqueued = self._leases.enqueue_each((task, 0.0, again) for task, again in batch)
+        known = [task.id for (task, _), answer in zip(batch, enqueued, strict=True) if answer == "known"]
         if known and categories:
             self._articles.categorize_known(known, categories)
-        return pushed.count("queued")
+        return enqueued.count("queued")
 
     def _want(self, batch: Sequence[tuple[Task, Again]], categories: Sequence[str]) -> None:
         links = [canonicalize(task.url, keep_trailing_slash=keeps_slash(task)) for task, again in batch if not again]

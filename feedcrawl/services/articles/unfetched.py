@@ -40,7 +40,7 @@ class Unfetched:
         store, task, url = self.articles, lease.task, requested_url(lease.task)
         with self.client.pipeline(transaction=False) as pipe:
             categories = store.requested_categories(lease.id, target)
-            store.sighting(pipe, target, url)
+            store.add_other_url(pipe, target, url)
             store.attempted(pipe, [lease.id], now.timestamp())
             store.categorize(pipe, target, categories | ({task.category} if task.category else set()))
             if target != lease.id:

@@ -99,15 +99,15 @@ class Leases:
 
     def enqueue(self, tasks: Iterable[Task], *, delay_sec: float = 0, again: Again = "") -> list[Enqueued]:
         """Enqueue tasks in the frontier."""
-        pushed = self._frontier.enqueue(tasks, delay_sec=delay_sec, again=again)
+        enqueued = self._frontier.enqueue(tasks, delay_sec=delay_sec, again=again)
         self.on_change(delay_sec)
-        return pushed
+        return enqueued
 
     def enqueue_each(self, tasks: Iterable[tuple[Task, float, Again]]) -> list[Enqueued]:
         """Enqueue tasks, each with its delay in seconds and the reason why a known task comes again."""
-        pushed = self._frontier.enqueue_each(tasks)
+        enqueued = self._frontier.enqueue_each(tasks)
         self.on_change(0)
-        return pushed
+        return enqueued
 
     def pending(self, origin: Origin) -> int:
         """The number of pending tasks of an origin, over all workers."""

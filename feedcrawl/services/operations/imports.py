@@ -97,8 +97,8 @@ class Imports:
                 for task in tasks:
                     self.articles.request_categories(pipe, task.id, [url_options.category])
                 pipe.execute()
-        pushed = self.frontier.enqueue(tasks, again="operator" if url_options.again else "")
-        answers = {task.id: str(answer) for task, answer in zip(tasks, pushed, strict=True)}
+        enqueued = self.frontier.enqueue(tasks, again="operator" if url_options.again else "")
+        answers = {task.id: str(answer) for task, answer in zip(tasks, enqueued, strict=True)}
         known = [uid for uid, answer in answers.items() if answer == "known"]
         if url_options.category and known:
             self.articles.categorize_known(known, [url_options.category])

@@ -156,11 +156,11 @@ class Inputs:
             tried = self._client.smismember(keys.CANONICAL_ATTEMPTED, [task.id for task in tasks])
             tasks = [task for task, was in zip(tasks, tried, strict=True) if not was]
         self._request_categories((task, category) for task in tasks)
-        pushed = self._leases.enqueue(tasks) if tasks else []
+        enqueued = self._leases.enqueue(tasks) if tasks else []
         if len(self._seen) > SEEN_LIMIT:
             self._seen.clear()
         self._seen.update((category, member) for member in fresh)
-        return sum(1 for answer in pushed if answer == "queued")
+        return sum(1 for answer in enqueued if answer == "queued")
 
     def _push(self, items: list[str]) -> None:
         tasks: list[tuple[Task, float, Again]] = []
@@ -178,8 +178,8 @@ class Inputs:
         self._request_categories(
             (task, each.category) for (task, _, _), each in zip(tasks, queued, strict=True) if each.category
         )
-        pushed = self._leases.enqueue_each(tasks) if tasks else []
-        known = [each for each, answer in zip(queued, pushed, strict=True) if answer == "known"]
+        enqueued = self._leases.enqueue_each(tasks) if tasks else []
+        known = [each for each, answer in zip(queued, enqueued, strict=True) if answer == "known"]
         if known:
             self._repeats.announce(known)
             self._count(len(known))

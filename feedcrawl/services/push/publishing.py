@@ -50,8 +50,8 @@ class Publisher:
         tasks = list(self._tasks(paths))
         if not tasks:
             return
-        pushed = self._frontier.enqueue(tasks, delay_sec=TOGETHER_SEC)
-        ended = [task for task, answer in zip(tasks, pushed, strict=True) if answer in ("known", "leased")]
+        enqueued = self._frontier.enqueue(tasks, delay_sec=TOGETHER_SEC)
+        ended = [task for task, answer in zip(tasks, enqueued, strict=True) if answer in ("known", "leased")]
         if ended:
             self._frontier.enqueue(ended, delay_sec=TOGETHER_SEC, again="push")
 

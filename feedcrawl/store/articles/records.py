@@ -96,13 +96,13 @@ class Articles:
         """Transfers a claim from a task that has ended without an article; True if `before` still had the claim."""
         return bool(self._inherit(keys=[self._claim(uid)], args=[before, owner, INDEX_LIFE_SEC]))
 
-    def sighting(self, pipe: Pipeline, uid: str, url: str) -> None:
+    def add_other_url(self, pipe: Pipeline, uid: str, url: str) -> None:
         """Queues adding a URL to the other URLs of a known article."""
         key = self._key("sightings", uid)
         pipe.sadd(key, url)
         pipe.expire(key, INDEX_LIFE_SEC)
 
-    def sightings(self, uid: str) -> set[str]:
+    def other_urls(self, uid: str) -> set[str]:
         """The other URLs of an article."""
         return set(self._client.smembers(self._key("sightings", uid)))
 
@@ -124,7 +124,7 @@ class Articles:
         """Queues that a uid is an article of its own again."""
         pipe.delete(self._key("joined", uid))
 
-    def unsight(self, pipe: Pipeline, uid: str, url: str) -> None:
+    def remove_other_url(self, pipe: Pipeline, uid: str, url: str) -> None:
         """Queues removing a URL from the other URLs of an article."""
         pipe.srem(self._key("sightings", uid), url)
 
@@ -190,8 +190,8 @@ class Articles:
             pipe.get(self._key("joined", uid))
             pipe.hgetall(keys.article(uid))
             pipe.smembers(self._key("sightings", uid))
-            target, fields, sightings = pipe.execute()
-        return target, dict(fields), set(sightings)
+            target, fields, other_urls = pipe.execute()
+        return target, dict(fields), set(other_urls)
 
     def described(self, uids: Sequence[str]) -> list[tuple[dict[str, str], set[str]]]:
         """For each article its whole HASH (empty if it is gone) and the categories requested for it."""

@@ -84,7 +84,7 @@ class NdjsonFile(Generic[R]):
         """The records whose line has `text`, newest first, from the last `limit_bytes` bytes of all days."""
         found: list[R] = []
         for day in reversed(self.days()):
-            tail = self._tail(day, limit_bytes)
+            tail = self._block(day, max(0, self.size(day) - limit_bytes), limit_bytes)  # may begin within a line
             limit_bytes -= len(tail)
             records = map(self._parsed, _lines_with(tail, text.encode()))
             found += reversed([record for record in records if record is not None])
@@ -144,17 +144,6 @@ class NdjsonFile(Generic[R]):
                 return os.pread(fd, size, start)
             finally:
                 os.close(fd)
-
-    def _tail(self, day: date, limit_bytes: int) -> bytes:
-        """The last bytes of a day's file; their first line may be incomplete."""
-        with map_disk_errors(self._directory / _name(day)):
-            try:
-                fd = open_beneath(self._directory, _name(day), os.O_RDONLY)
-            except FileNotFoundError:
-                return b""
-            with os.fdopen(fd, "rb") as file:
-                file.seek(max(0, os.fstat(fd).st_size - limit_bytes))
-                return file.read(limit_bytes)
 
     def days(self) -> list[date]:
         """The days that have a file, oldest first."""

@@ -8,12 +8,11 @@ file is removed.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.store.disk.files import json_line, map_disk_errors, open_beneath, write_anew
-from feedcrawl.store.disk.raw_index import SUFFIX
+from feedcrawl.store.disk.raw_index import DAY, SUFFIX, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 KEPT: Final = "kept-"
 """Prefix of the name of a kept part of a file. A kept part is not reduced again."""
 _WARC: Final = ".warc.gz"
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def old_files(directory: Path, before: date) -> list[str]:
@@ -36,7 +34,7 @@ def old_files(directory: Path, before: date) -> list[str]:
         return [
             f"{day}/{name}"
             for day in _old_days(directory, before)
-            for name in sorted({each.removesuffix(SUFFIX) for each in _listed(directory / day)}, reverse=True)
+            for name in sorted({each.removesuffix(SUFFIX) for each in listed(directory / day)}, reverse=True)
             if name.endswith(_WARC)
         ]
 
@@ -45,8 +43,8 @@ def day_sizes(directory: Path) -> dict[str, int]:
     """The bytes of each day's files (`2026-11-27`), without kept parts (`kept-…`)."""
     sizes = {}
     with map_disk_errors(directory):
-        for day in filter(_DAY.fullmatch, _listed(directory)):
-            paths = [directory / day / name for name in _listed(directory / day) if not name.startswith(KEPT)]
+        for day in filter(DAY.fullmatch, listed(directory)):
+            paths = [directory / day / name for name in listed(directory / day) if not name.startswith(KEPT)]
             sizes[day] = sum(path.stat(follow_symlinks=False).st_size for path in paths if path.exists())
     return sizes
 
@@ -60,15 +58,7 @@ def drop_empty_days(directory: Path, before: date) -> None:
 
 
 def _old_days(directory: Path, before: date) -> list[str]:
-    return sorted(name for name in _listed(directory) if _DAY.fullmatch(name) and name < f"{before:%Y-%m-%d}")
-
-
-def _listed(directory: Path) -> list[str]:
-    try:
-        with os.scandir(directory) as found:
-            return [entry.name for entry in found if not entry.is_symlink()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    return sorted(name for name in listed(directory) if DAY.fullmatch(name) and name < f"{before:%Y-%m-%d}")
 
 
 def kept_name(name: str) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUFFIX = ".index.ndjson"
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+"""The name of the folder of a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +111,23 @@ class RawIndex:
                     yield from lines
 
     def _files(self, day: date | None) -> list[str]:
-        days = [f"{day:%Y-%m-%d}"] if day else [name for name in self._names(self._directory) if _DAY.fullmatch(name)]
-        return [f"{at}/{name}" for at in days for name in self._names(self._directory / at) if name.endswith(SUFFIX)]
+        with map_disk_errors(self._directory):
+            days = [f"{day:%Y-%m-%d}"] if day else sorted(filter(DAY.fullmatch, listed(self._directory)), reverse=True)
+            return [
+                f"{at}/{name}"
+                for at in days
+                for name in sorted(listed(self._directory / at), reverse=True)
+                if name.endswith(SUFFIX)
+            ]
 
-    def _names(self, directory: Path) -> list[str]:
-        with map_disk_errors(directory):
-            try:
-                with os.scandir(directory) as found:
-                    return sorted((entry.name for entry in found if not entry.is_symlink()), reverse=True)
-            except FileNotFoundError:
-                return []
+
+def listed(directory: Path) -> list[str]:
+    """The names in a folder except symbolic links, in no order; none if there is no such folder. Raises OSError."""
+    try:
+        with os.scandir(directory) as found:
+            return [entry.name for entry in found if not entry.is_symlink()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _parsed(line: bytes) -> RawRef | None:

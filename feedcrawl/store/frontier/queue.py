@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
 
-PUSH_BATCH = 64
-"""Tasks per script call: limits the longest script on the server."""
+BATCH = 64
+"""Tasks or hosts per script call: limits the longest script on the server."""
 AUDITED = 10_000
 """Most leased tasks, and most blocked hosts of a lane, that `audit` checks in one step."""
 DELIVERED = 64
@@ -87,7 +87,7 @@ class Shard(ShardReads):
         """As `Frontier.enqueue_each`."""
         answers: list[Enqueued] = []
         rest = iter(tasks)
-        while batch := list(islice(rest, PUSH_BATCH)):
+        while batch := list(islice(rest, BATCH)):
             answers += self._run("enqueue", *chain.from_iterable(_arguments_of(*each) for each in batch))
         return answers
 
@@ -155,7 +155,7 @@ class Shard(ShardReads):
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`."""
         names = sorted(set(hosts))
-        return sum(self._run("forgive", *names[at : at + PUSH_BATCH]) for at in range(0, len(names), PUSH_BATCH))
+        return sum(self._run("forgive", *names[at : at + BATCH]) for at in range(0, len(names), BATCH))
 
     def remove(self, task_id: str) -> bool:
         """As `Frontier.remove`."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from feedcrawl.domain.frontier.scopes import SCOPES
+from feedcrawl.store.frontier.interface import ms
 from feedcrawl.store.frontier.packed import codes
 from feedcrawl.store.redis.scripts import lua_text
 
@@ -80,13 +81,13 @@ class FrontierPolicy:
 
     def lua(self) -> str:
         """The policy as the first line of every script: the server parses it once, not at each call."""
-        waits = ", ".join(str(_ms(wait)) for wait in self.circuit_waits_sec)
+        waits = ", ".join(str(ms(wait)) for wait in self.circuit_waits_sec)
         figures = {
-            "lease": _ms(self.lease_sec),
+            "lease": ms(self.lease_sec),
             "max_attempts": self.max_attempts,
-            "delay": _ms(self.host_delay_sec),
+            "delay": ms(self.host_delay_sec),
             "concurrency": self.host_concurrency,
-            "remember": _ms(self.remember_sec),
+            "remember": ms(self.remember_sec),
             "host_ttl": 2 * 86_400_000,
             "circuit_failures": self.circuit_failures,
         }
@@ -99,7 +100,7 @@ class FrontierPolicy:
         stored = {name: repr(getattr(scope, name)) for name in ("mark", "record", "parked", "field")}
         return {
             **stored,
-            "delay": _ms(delay),
+            "delay": ms(delay),
             "delay_stands": str(is_set).lower(),
             "concurrency": concurrency,
             "threshold": SCOPE_FAILURES,
@@ -122,7 +123,3 @@ def register(client: Client, policy: FrontierPolicy) -> dict[str, Script]:
 
 def _table(fields: Mapping[str, str | int]) -> str:
     return f"{{{', '.join(f'{name} = {value}' for name, value in fields.items())}}}"
-
-
-def _ms(seconds: float) -> int:
-    return round(seconds * 1000)

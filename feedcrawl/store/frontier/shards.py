@@ -72,8 +72,8 @@ class Shards(Frontier):
             places[self._home(task.host)].append(place)
         answers: dict[int, Enqueued] = {}
         for number, own in places.items():
-            pushed = self._frontiers[number].enqueue_each(items[place] for place in own)
-            answers.update(zip(own, pushed, strict=True))
+            enqueued = self._frontiers[number].enqueue_each(items[place] for place in own)
+            answers.update(zip(own, enqueued, strict=True))
             self._expect(number, min(items[place][1] for place in own))
         for place, answer in answers.items():
             if answer == "moved":

@@ -22,16 +22,16 @@ class CachedResponses:
 
     def begin(self, name: str, mark: str) -> str | None:
         """Marks a request as running; returns the text already stored, a mark or a response, else None."""
-        key = keys.api_answer(name)
+        key = keys.cached_response(name)
         found: str | None = None
         while found is None and not self._client.set(key, mark, nx=True, ex=OPEN_SEC):
             found = self._client.get(key)
         return found
 
-    def keep(self, name: str, answer: str) -> None:
+    def keep(self, name: str, response: str) -> None:
         """Stores the response."""
-        self._client.set(keys.api_answer(name), answer, ex=LIFE_SEC)
+        self._client.set(keys.cached_response(name), response, ex=LIFE_SEC)
 
     def forget(self, name: str) -> None:
         """Frees the name: the request had no result that a repetition must return."""
-        self._client.delete(keys.api_answer(name))
+        self._client.delete(keys.cached_response(name))

@@ -123,9 +123,6 @@ class Pipeline(Commands, Protocol):
 class Script(Protocol):
     """A registered script: sent as its digest, and in full if the server does not know the digest."""
 
-    script: str
-    sha: str
-
     def __call__(
         self, keys: Sequence[str] | None = None, args: Iterable[Value] | None = None, client: Commands | None = None
     ) -> Any: ...

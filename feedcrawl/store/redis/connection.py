@@ -158,14 +158,14 @@ class _Packer:
             return self._other.pack(*words)  # type: ignore[no-any-return,no-untyped-call]
 
 
-def _keep_surrogates(connection: ConnectionInterface) -> None:
+def _use_packer(connection: ConnectionInterface) -> None:
     packer = _Packer(connection.encoder.encode)  # type: ignore[attr-defined]
     connection._command_packer = packer  # type: ignore[attr-defined]  # noqa: SLF001 - a cluster takes no packer
 
 
 def _opened(connection: ConnectionInterface) -> None:
     connection.on_connect()  # type: ignore[no-untyped-call]
-    _keep_surrogates(connection)
+    _use_packer(connection)
 
 
 def _client(url: str | None, given: Mapping[str, object]) -> Client:
@@ -178,7 +178,7 @@ def _client(url: str | None, given: Mapping[str, object]) -> Client:
 
 def _cluster(url: str | None, given: Mapping[str, object]) -> Client:
     """The client of the whole cluster to which the named node belongs."""
-    options = _options(given) | {"redis_connect_func": _keep_surrogates}
+    options = _options(given) | {"redis_connect_func": _use_packer}
     try:
         made = raising_ours(RedisCluster)
         client: object = made.from_url(url, **options) if url else made(**options)

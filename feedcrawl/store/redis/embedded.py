@@ -119,9 +119,8 @@ class EmbeddedServer:
         try:
             self._hold_users()
             self._wait_loaded()
-            with (
-                self._client() as client
-            ):  # a running server has the setting of another process: the latest process decides
+            # A running server has the setting of another process: the latest process decides.
+            with self._client() as client:
                 client.config_set("appendfsync", self._fsync)
         except BaseException:
             self.leave()

@@ -107,7 +107,7 @@ def dead_letter(uid: str) -> str:
     return f"{shard()}letter:{uid}"
 
 
-def api_answer(name: str) -> str:
+def cached_response(name: str) -> str:
     """STRING: the cached response to an API request with an Idempotency-Key."""
     return f"{shard()}answer:{name}"
 

@@ -87,9 +87,9 @@ class Members(ABC, Generic[M]):
         polls = {line["poll_id"]: line for line in map(json.loads, reversed(list(lines)))}
         return list(reversed(polls.values()))
 
-    def _pairs(self, ids: Sequence[str], *names: str) -> Iterator[tuple[str, str, str | None]]:
-        """The id and the two texts of each member that is stored."""
-        texts = get_each(self._client, [self._key(name, each) for name in names for each in ids])
+    def _pairs(self, ids: Sequence[str], polls_name: str) -> Iterator[tuple[str, str, str | None]]:
+        """For each member that is stored: its id, its text, and the text of its polls, whose keys have a name."""
+        texts = get_each(self._client, [self._key(name, each) for name in (self.kind, polls_name) for each in ids])
         for each, text, polls in zip(ids, texts[: len(ids)], texts[len(ids) :], strict=True):
             if text:
                 yield each, text, polls

@@ -55,7 +55,7 @@ class EmbeddedIndex:
 
     def cursor(self) -> str:
         """The stream id of the last event in the index; "0" before the first."""
-        return self._current().noted("cursor") or "0"
+        return self._current().note("cursor") or "0"
 
     def _current(self) -> IndexFile:
         path = self._path()
@@ -102,9 +102,7 @@ class EmbeddedIndex:
 
     def unlock(self) -> None:
         """Lets another process write."""
-        if self._written is not None:
-            self._written.close()
-            self._written = None
+        self._close_written()
         if self._lock_fd is not None:
             os.close(self._lock_fd)
             self._lock_fd = None
@@ -161,24 +159,25 @@ class EmbeddedIndex:
             if not found.is_current():
                 found.close()
                 return None
-            if self._written is not None:
-                self._written.close()
+            self._close_written()
             self._written = found
         return self._written
 
-    def discard(self) -> None:
-        """Removes the file that is being built, since it is damaged."""
+    def _close_written(self) -> None:
         if self._written is not None:
             self._written.close()
             self._written = None
+
+    def discard(self) -> None:
+        """Removes the file that is being built, since it is damaged."""
+        self._close_written()
         self._drop(keep=self._number(self._path_or_none()))
 
     def _drop(self, *, keep: int) -> None:
         for number in self._numbers():
             if number != keep:
                 if self._written is not None and self._written.path == self._file(number):
-                    self._written.close()
-                    self._written = None
+                    self._close_written()
                 with map_disk_errors(self._folder):
                     for part in _PARTS:
                         self._file(number).with_name(f"{self._file(number).name}{part}").unlink(missing_ok=True)

@@ -98,7 +98,7 @@ WHERE words MATCH :text AND words.rowid >= (SELECT coalesce(min(first_id), 9e18)
 
 
 class IndexFile:
-    """One SQLite file. One process may write (`apply`, `note`), any number may search. Raises IndexUnavailable."""
+    """One SQLite file. One process may write (`apply`, `forget`), any number may search. Raises IndexUnavailable."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -140,18 +140,6 @@ class IndexFile:
         if uids:
             self.apply(Changes(removed=uids), {})
         return len(uids)
-
-    def note(self, name: str) -> str | None:
-        """A note of the writer, as of its last transaction."""
-        with self._errors():
-            found = self._opened().execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-            return None if found is None else str(found[0])
-
-    def shrink(self) -> None:
-        """Merges the parts of the words' table, which makes searches fastest and the file smallest."""
-        with self._errors():
-            self._opened().execute("INSERT INTO words(words) VALUES ('optimize')")
-            self._opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _opened(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -202,7 +190,7 @@ class IndexFile:
     def search(self, query: Query, filters: Filters, *, limit: int, offset: int = 0) -> list[RawContentRecord]:
         """The best matches among the last stored `CANDIDATES`, ranked by as many terms as there is time to count."""
         with self._errors(), self._reader() as reader:
-            found = _begun(reader, query, filters, limit + offset)
+            found = _with_beginnings(reader, query, filters, limit + offset)
             if found is not None:
                 return found[offset:]
             return list(_documents(reader, _matching(reader, query, filters, limit=limit, offset=offset)))
@@ -212,8 +200,8 @@ class IndexFile:
         with self._errors(), self._reader() as reader:
             return int(reader.execute("SELECT count(*) FROM documents").fetchone()[0])
 
-    def noted(self, name: str) -> str | None:
-        """A note of the writer, for readers in any process."""
+    def note(self, name: str) -> str | None:
+        """A note of the writer, as of its last transaction."""
         with self._errors(), self._reader() as reader:
             found = reader.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if found is None else str(found[0])
@@ -292,7 +280,9 @@ def _matching(reader: sqlite3.Connection, query: Query, filters: Filters, *, lim
     return _ranked(reader, found, ranked_by, limit=limit, offset=offset)
 
 
-def _begun(reader: sqlite3.Connection, query: Query, filters: Filters, count: int) -> list[RawContentRecord] | None:
+def _with_beginnings(
+    reader: sqlite3.Connection, query: Query, filters: Filters, count: int
+) -> list[RawContentRecord] | None:
     """The matches of a query with short beginnings of words, read from the documents that match its other terms.
 
     None if the index must be searched instead: it is small, no beginning is short, or few documents have them.

@@ -85,7 +85,7 @@ class Sitemaps(Members[Watched]):
 
     def load(self, ids: Sequence[str]) -> dict[str, Watched]:
         """The sitemaps with these ids, in one round trip; unknown ids are left out."""
-        found = self._pairs(ids, "sitemap", "sitemap_polls")
+        found = self._pairs(ids, "sitemap_polls")
         return {each: Watched(load_sitemap(text), load_record(polls)) for each, text, polls in found}
 
     def tree(self, root: str) -> set[str]:

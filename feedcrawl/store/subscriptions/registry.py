@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from feedcrawl.store.redis.members import Command
 
 _OF_A_FEED = ("feed", "polls", "journal", "push", "deliveries", "access")
+"""The names of the keys of one feed."""
 PAGE = 50
 """Feeds read at a time: decoding them must not block an event loop for long."""
 _TEXTS = 1000
@@ -168,10 +169,6 @@ class Registry(Members[Feed]):
         texts = get_each(self._client, [self._key("access", each) for each in ids]) if ids else []
         return {each: load_access(text) for each, text in zip(ids, texts, strict=True) if text}
 
-    def save_polls(self, feed_id: str, polls: PollRecord) -> None:
-        """Stores the state from which a feed's next poll continues."""
-        self._client.set(self._key("polls", feed_id), dump(polls))
-
     def remove(self, feed_id: str, *url_keys: str) -> bool:
         """Removes a feed with its URLs, polls and journal; its entries and articles stay. False if it did not exist.
 
@@ -179,9 +176,7 @@ class Registry(Members[Feed]):
         URL takes it over.
         """
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.delete(
-                *(self._key(name, feed_id) for name in ("feed", "polls", "journal", "push", "deliveries", "access"))
-            )
+            pipe.delete(*(self._key(name, feed_id) for name in _OF_A_FEED))
             pipe.srem(f"{self._prefix(feed_id)}pushes", feed_id)
             pipe.zrem(f"{self._prefix(feed_id)}failing", feed_id)
             pipe.srem(f"{self._prefix(feed_id)}feeds", feed_id)
@@ -199,7 +194,7 @@ class Registry(Members[Feed]):
 
     def load(self, ids: Sequence[str]) -> dict[str, Feed]:
         """The feeds with these ids, in one round trip; unknown ids are left out."""
-        found = self._pairs(ids, "feed", "polls")
+        found = self._pairs(ids, "polls")
         return {each: Feed(load_subscription(text), load_polls(polls)) for each, text, polls in found}
 
     def add_line(self, feed_id: str, line: JournalLineRecord) -> None:
@@ -209,8 +204,8 @@ class Registry(Members[Feed]):
                 pipe.execute_command(*command)
             pipe.execute()
 
-    def keep_polls(self, feed_id: str, polls: PollRecord) -> None:
-        """Replaces the record of a feed's polls, outside of the end of a poll."""
+    def save_polls(self, feed_id: str, polls: PollRecord) -> None:
+        """Stores the state from which a feed's next poll continues, outside of the end of a poll."""
         self._client.set(self._key("polls", feed_id), dump(polls))
 
     def commit(self, feed_id: str, polls: PollRecord, fetch: JournalLineRecord) -> list[Command]:

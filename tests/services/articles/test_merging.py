@@ -36,7 +36,7 @@ def test_the_first_article_is_the_target(reader: Reader, redis_client: redis.Red
     assert (first.merged_into, second.merged_into) == (None, url_uid(A))
     assert (status(redis_client, A), status(redis_client, B)) == ("success", None)
     assert reader.wired.articles.target_of(url_uid(B)) == url_uid(A)
-    assert reader.wired.articles.sightings(url_uid(A)) == {B}
+    assert reader.wired.articles.other_urls(url_uid(A)) == {B}
     assert redis_client.smembers("rss:articles_by_category:y") == {url_uid(A)}
     assert redis_client.sismember("rss:canonical_attempted", url_uid(B))
     (event,) = events_of(redis_client, "article_merged")

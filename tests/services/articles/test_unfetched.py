@@ -35,7 +35,7 @@ def test_the_article_gets_the_categories_and_is_found_by_the_uid(reader: Reader,
     wired.unfetched.merge(lease, url_uid(A), reader.now)
     assert {name for name in "xyz" if redis_client.sismember(keys.articles_by_category(name), url_uid(A))} == set("xyz")
     assert wired.articles.target_of(url_uid(B)) == url_uid(A)
-    assert B in wired.articles.sightings(url_uid(A))
+    assert B in wired.articles.other_urls(url_uid(A))
     assert redis_client.sismember(keys.CANONICAL_ATTEMPTED, url_uid(B))
     assert merged(redis_client) == [f"article_merged:{url_uid(B)}:{url_uid(A)}"]
 

@@ -63,20 +63,20 @@ def test_an_empty_list_of_claims_sends_no_command() -> None:
 
 
 def test_urls_and_merges_of_an_article_are_stored(articles: Articles, queue: Callable[..., None]) -> None:
-    assert (articles.sightings("w"), articles.target_of("l")) == (set(), None)
+    assert (articles.other_urls("w"), articles.target_of("l")) == (set(), None)
     for url in ("http://a.test/1", "http://a.test/2", "http://a.test/1"):
-        queue(articles.sighting, "w", url)
+        queue(articles.add_other_url, "w", url)
     queue(articles.merge, "l", "w")
-    assert articles.sightings("w") == {"http://a.test/1", "http://a.test/2"}
+    assert articles.other_urls("w") == {"http://a.test/1", "http://a.test/2"}
     assert articles.target_of("l") == "w"
 
 
 def test_an_undone_merge_is_found_no_more(articles: Articles, queue: Callable[..., None]) -> None:
     queue(articles.merge, "l", "w")
-    queue(articles.sighting, "w", "http://a.test/1")
+    queue(articles.add_other_url, "w", "http://a.test/1")
     queue(articles.unmerge, "l")
-    queue(articles.unsight, "w", "http://a.test/1")
-    assert (articles.sightings("w"), articles.target_of("l")) == (set(), None)
+    queue(articles.remove_other_url, "w", "http://a.test/1")
+    assert (articles.other_urls("w"), articles.target_of("l")) == (set(), None)
 
 
 def test_all_facts_of_an_article_are_read_in_a_single_step(

@@ -18,7 +18,7 @@ class Things(Members[str]):
     page_size = 2
 
     def load(self, ids: Sequence[str]) -> dict[str, str]:
-        return {own: f"{text} {polls}" for own, text, polls in self._pairs(ids, "thing", "polls")}
+        return {own: f"{text} {polls}" for own, text, polls in self._pairs(ids, "polls")}
 
     def add(self, own: str, url_key: str) -> None:
         self._client.sadd(self._list(own), own)
