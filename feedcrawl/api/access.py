@@ -111,6 +111,11 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
+Reader = Annotated[Caller, Depends(needs("read"))]
+Writer = Annotated[Caller, Depends(needs("write"))]
+"""The caller of a route that requires a scope."""
+
+
 @cache
 def needs_unless_open(setting: str) -> Callable[..., Awaitable[None]]:
     """The dependency of a route that requires the scope `read`, unless a setting of `Config` opens the route to all."""

@@ -21,8 +21,10 @@ from feedcrawl.api.limits.rates import Rates
 from feedcrawl.api.limits.sites import Sites
 from feedcrawl.api.pages.route import error_page
 from feedcrawl.api.requests import Heads, Requests
-from feedcrawl.api.routes.dashboard import dead_letters, login, reference, views
+from feedcrawl.api.routes.dashboard import articles as article_pages
+from feedcrawl.api.routes.dashboard import dead_letters, login, overview, reference
 from feedcrawl.api.routes.dashboard import feeds as feed_pages
+from feedcrawl.api.routes.dashboard import frontier as frontier_pages
 from feedcrawl.api.routes.dashboard import sitemaps as sitemap_pages
 from feedcrawl.api.routes.machine import (
     articles,
@@ -54,20 +56,15 @@ if TYPE_CHECKING:
 OPEN = (health.router, websub.router, websub.clouds)
 """For supervisors and hubs, which have no token."""
 ROUTERS = (
-    *(
-        feeds.router,
-        entries.router,
-        articles.router,
-        articles.published,
-        media.router,
-        collections.router,
-        raw.router,
-        events.router,
-    ),
-    *(sitemaps.router, sources.router, frontier.router, dlq.router, opml.router, metrics.router),
+    *(feeds.router, entries.router, articles.router, articles.published, media.router, collections.router),
+    *(raw.router, events.router, sitemaps.router, sources.router, frontier.router, dlq.router, opml.router),
+    metrics.router,
 )
 """Each of these routes requires a scope (`access.needs`)."""
-PAGES = (views.router, feed_pages.router, sitemap_pages.router, dead_letters.router, login.router, reference.router)
+PAGES = (
+    *(overview.router, feed_pages.router, sitemap_pages.router, article_pages.router, frontier_pages.router),
+    *(dead_letters.router, login.router, reference.router),
+)
 """Routes for people; their errors are HTML pages."""
 TAGS = {
     "feeds": "Subscribed feeds: settings, statistics, and the reasons of their polls",

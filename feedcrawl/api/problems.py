@@ -27,68 +27,31 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/problem+json"
 CROSS_SITE = "cross_site"
-STATUSES = {
-    **dict.fromkeys(
-        ("unknown_callback", "wrong_topic", "not_asked", "bad_challenge", "bad_lease"), HTTPStatus.NOT_FOUND
-    ),
-    **dict.fromkeys(
-        (
-            "feed_unknown",
-            "article_unknown",
-            "article_failed",
-            "article_not_held",
-            "media_unknown",
-            "collection_unknown",
-        ),
-        HTTPStatus.NOT_FOUND,
-    ),
-    **dict.fromkeys(
-        (
-            "media_extracting",
-            "media_ready_for_reading",
-            "media_duplicate",
-            "collection_exists",
-            "collection_is_default",
-        ),
-        HTTPStatus.CONFLICT,
-    ),
-    "too_many_collections": HTTPStatus.CONFLICT,
-    **dict.fromkeys(
-        ("address_refused", "url_ambiguous", "url_host", "url_malformed", "url_port", "url_scheme", "url_too_long"),
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-    ),
-    "url_userinfo": HTTPStatus.UNPROCESSABLE_ENTITY,
-    **dict.fromkeys(
-        (
-            "not_subscribed",
-            "not_watched",
-            "entry_unknown",
-            "raw_unknown",
-            "raw_elsewhere",
-            "no_such_source",
-            "import_unknown",
-            "letter_unknown",
-        ),
-        HTTPStatus.NOT_FOUND,
-    ),
-    **dict.fromkeys(("subscribed_already", "too_many_feeds", "source_in_file", "never_migrated"), HTTPStatus.CONFLICT),
-    **dict.fromkeys(
-        ("bad_sources", "too_many_urls", "unknown_parameter", "repeated_parameter"), HTTPStatus.UNPROCESSABLE_ENTITY
-    ),
-    **dict.fromkeys(("token_missing", "token_unknown"), HTTPStatus.UNAUTHORIZED),
-    **dict.fromkeys(("scope_missing", CROSS_SITE), HTTPStatus.FORBIDDEN),
-    "idempotency_in_progress": HTTPStatus.CONFLICT,
-    "idempotency_mismatch": HTTPStatus.UNPROCESSABLE_ENTITY,
-    "query_too_long": HTTPStatus.REQUEST_URI_TOO_LONG,
-    "too_many_requests": HTTPStatus.TOO_MANY_REQUESTS,
-    "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    "too_slow": HTTPStatus.REQUEST_TIMEOUT,
-    "bad_encoding": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    **dict.fromkeys(
-        ("push_queue_full", "too_many_streams", "too_many_bodies", "too_many_jobs", "too_busy"),
-        HTTPStatus.SERVICE_UNAVAILABLE,
-    ),
+_CODES: dict[HTTPStatus, str] = {
+    HTTPStatus.UNAUTHORIZED: "token_missing token_unknown",
+    HTTPStatus.FORBIDDEN: "cross_site scope_missing",
+    HTTPStatus.NOT_FOUND: """
+        article_failed article_not_held article_unknown bad_challenge bad_lease collection_unknown
+        entry_unknown feed_unknown import_unknown letter_unknown media_unknown no_such_source not_asked
+        not_subscribed not_watched raw_elsewhere raw_unknown unknown_callback wrong_topic
+    """,
+    HTTPStatus.REQUEST_TIMEOUT: "too_slow",
+    HTTPStatus.CONFLICT: """
+        collection_exists collection_is_default idempotency_in_progress media_duplicate media_extracting
+        media_ready_for_reading never_migrated source_in_file subscribed_already too_many_collections
+        too_many_feeds
+    """,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+    HTTPStatus.REQUEST_URI_TOO_LONG: "query_too_long",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "bad_encoding",
+    HTTPStatus.UNPROCESSABLE_ENTITY: """
+        address_refused bad_sources idempotency_mismatch repeated_parameter too_many_urls unknown_parameter
+        url_ambiguous url_host url_malformed url_port url_scheme url_too_long url_userinfo
+    """,
+    HTTPStatus.TOO_MANY_REQUESTS: "too_many_requests",
+    HTTPStatus.SERVICE_UNAVAILABLE: "push_queue_full too_busy too_many_bodies too_many_jobs too_many_streams",
 }
+STATUSES = {code: status for status, codes in _CODES.items() for code in codes.split()}
 """HTTP status by reason code; codes that are not listed are errors of the caller (400)."""
 RETRY_SEC = 30
 MAX_FAULTS = 20
@@ -157,9 +120,8 @@ def install(app: FastAPI, page: Callable[[str, str, int], Response]) -> None:
         if error.status_code == HTTPStatus.NOT_FOUND and "text/html" in request.headers.get("accept", ""):
             return page(code, "There is no such page here.", error.status_code)
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = ", ".join(
-                _allowed(request)
-            )  # the framework lists the methods of only one route of the path
+            # The framework lists the methods of only one route of the path.
+            headers["Allow"] = ", ".join(_allowed(request))
         return problem(code, str(error.detail), error.status_code, headers)
 
     @app.exception_handler(Exception)

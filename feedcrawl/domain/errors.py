@@ -8,7 +8,10 @@
     │   └── NoArticle           a page without an article that may be stored
     ├── StoreUnavailable        the Redis server cannot execute a command now    (store/redis/errors.py)
     ├── ServerRefused           a Redis server that may not be used              (store/redis/errors.py)
-    └── DiskUnavailable         a file that could not be read or written         (store/disk/files.py)
+    ├── DiskUnavailable         a file that could not be read or written         (store/disk/files.py)
+    ├── IndexUnavailable        a search index that cannot answer or store now   (store/search/interface.py)
+    └── TargetAway              a receiver of events that accepts none now       (services/operations/consumer.py)
+    ConfigError (ValueError)    a setting that cannot be used
 
 Refusals are raised by parsers and services and caught where input enters (`parsing/`, handlers, commands, API);
 nothing else is expected to come out of a parser, and anything else is a bug.

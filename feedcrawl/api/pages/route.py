@@ -9,13 +9,14 @@ from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import parse_qsl
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from feedcrawl.api.access import COOKIE, Caller
+from feedcrawl.api.access import COOKIE, Caller, needs
+from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
 from feedcrawl.api.problems import RETRY_SEC, STATUSES
 from feedcrawl.domain.errors import Refusal
@@ -122,5 +123,8 @@ async def upload_of(request: Request) -> Uploaded:
     return Uploaded(fields, (files[0] if files else b"") or fields.get("list", "").encode())
 
 
+HEAVY_PAGE = [Depends(needs("read")), HEAVY]
+"""The dependencies of a page whose making is heavy work."""
+Text = Annotated[str, Query(max_length=500)]
 Form = Annotated[dict[str, str], Depends(form_of)]
 Upload = Annotated[Uploaded, Depends(upload_of)]

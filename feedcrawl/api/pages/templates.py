@@ -56,13 +56,9 @@ def when(value: str | float | datetime | None) -> datetime | None:
     try:
         if isinstance(value, str):
             value = datetime.fromisoformat(value)
-        return (
-            value.astimezone(UTC)
-            if isinstance(value, datetime)
-            else datetime.fromtimestamp(value or 0, UTC)
-            if value
-            else None
-        )
+        if isinstance(value, datetime):
+            return value.astimezone(UTC)
+        return datetime.fromtimestamp(value, UTC) if value else None
     except (ValueError, OverflowError, OSError):
         return None
 

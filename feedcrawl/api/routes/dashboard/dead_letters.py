@@ -7,11 +7,11 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.access import Reader, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
-from feedcrawl.api.pages.route import Form, PageRoute, context
+from feedcrawl.api.pages.route import HEAVY_PAGE, Form, PageRoute, Text, context
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.frontier import dead_letters as letters
 from feedcrawl.domain.urls import MAX_URL_LENGTH
@@ -19,10 +19,7 @@ from feedcrawl.domain.urls import MAX_URL_LENGTH
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 HERE: Final = "/dashboard/dlq"
-HEAVY_PAGE: Final = [Depends(needs("read")), HEAVY]
 WRITES: Final = [Depends(needs("write")), HEAVY]
-Reader = Annotated[Caller, Depends(needs("read"))]
-Text = Annotated[str, Query(max_length=500)]
 Name = Annotated[str, Query(max_length=MAX_URL_LENGTH)]
 
 

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from feedcrawl.api import charts
-from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.access import Caller, Reader, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
-from feedcrawl.api.pages.route import Form, PageRoute, Upload, confirm, context
+from feedcrawl.api.pages.route import HEAVY_PAGE, Form, PageRoute, Text, Upload, confirm, context
 from feedcrawl.api.routes.machine.opml import Imported, take_list
 from feedcrawl.domain.cadence.reasons import duration, winner
 from feedcrawl.domain.cadence.values import DAY_SEC
@@ -31,11 +31,8 @@ from feedcrawl.wiring import Wiring
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 HERE: Final = "/dashboard/feeds"
-HEAVY_PAGE: Final = [Depends(needs("read")), HEAVY]
 WRITES: Final = [Depends(needs("write"))]
-Reader = Annotated[Caller, Depends(needs("read"))]
 Page = Annotated[int, Query(ge=1, le=10_000)]
-Text = Annotated[str, Query(max_length=500)]
 FeedId = Annotated[str, Path(max_length=64)]
 Done = Literal["refetch", "subscribed", "known", "changed", "undone", ""]
 MESSAGES: Final[dict[str, str]] = {

@@ -7,11 +7,10 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.access import Reader, needs
 from feedcrawl.api.dependencies import Wired
-from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
-from feedcrawl.api.pages.route import PageRoute, confirm, context
+from feedcrawl.api.pages.route import HEAVY_PAGE, PageRoute, confirm, context
 from feedcrawl.api.paging import Cursor, cursor_of, place_of
 from feedcrawl.services.sites import watched, watching
 from feedcrawl.services.subscriptions import listing
@@ -20,12 +19,11 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 HERE: Final = "/dashboard/sitemaps"
 WRITES: Final = [Depends(needs("write"))]
-Reader = Annotated[Caller, Depends(needs("read"))]
 SitemapId = Annotated[str, Path(max_length=64)]
 SITEMAPS_A_PAGE: Final = 50
 
 
-@router.get(HERE, dependencies=[Depends(needs("read")), HEAVY])
+@router.get(HERE, dependencies=HEAVY_PAGE)
 def show_sitemaps(
     request: Request,
     caller: Reader,

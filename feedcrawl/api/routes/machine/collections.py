@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from feedcrawl.api import schemas
-from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.access import Reader, Writer, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.outfeeds import Form, outfeed
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 
-Reader = Annotated[Caller, Depends(needs("read"))]
-Writer = Annotated[Caller, Depends(needs("write"))]
 Name = Annotated[str, Path(pattern=f"^{NAME.pattern}$", description="name of a collection", examples=["default"])]
 _COLLECTION = schemas.component(
     "Collection",

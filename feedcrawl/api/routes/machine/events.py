@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from feedcrawl.api.access import Caller, caller_of, needs
+from feedcrawl.api.access import Caller, Reader, caller_of
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.limits.places import Places
 from feedcrawl.domain.errors import Refusal
@@ -47,7 +47,7 @@ _TEXT = {"schema": {"type": "string", "description": "One record of docs/data-fo
 async def read_events(
     request: Request,
     wired: Wired,
-    caller: Annotated[Caller, Depends(needs("read"))],
+    caller: Reader,
     *,
     after: Annotated[
         str, Query(description="cursor of the last event read; 0: from the oldest event; now: only later events")
@@ -92,9 +92,8 @@ async def _follow(
     silent_sec = ALIVE_SEC
     while True:
         for each in page.events:
-            kind = (
-                each["type"] if each["type"] in events.TYPES else "message"
-            )  # an event of another program may be any text
+            # An event of another program may have any text as its type.
+            kind = each["type"] if each["type"] in events.TYPES else "message"
             yield f"id: {each['cursor']}\nevent: {kind}\ndata: {_json(each)}\n\n".encode("utf-8", "replace")
         silent_sec = 0.0 if page.events else silent_sec + LOOK_SEC
         if silent_sec >= ALIVE_SEC:

@@ -101,7 +101,7 @@ _DEFAULTS = {"priority": DEFAULT_PRIORITY, "keep_rules": "", "drop_rules": ""} |
 )
 
 
-class Decided(BaseModel):
+class FeedOptions(BaseModel):
     """Optional settings of a feed; `null` restores the default."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -129,7 +129,7 @@ class Decided(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """Fields of a Subscription, those that were given."""
-        values = self.model_dump(include=set(Decided.model_fields) - {"headers"}, exclude_unset=True)
+        values = self.model_dump(include=set(FeedOptions.model_fields) - {"headers"}, exclude_unset=True)
         return {name: _DEFAULTS.get(name) if value is None else value for name, value in values.items()}
 
     def login(self) -> tuple[Header, ...] | None:
@@ -139,7 +139,7 @@ class Decided(BaseModel):
         return tuple(header(name, value) for name, value in (self.headers or {}).items())
 
 
-class NewFeed(Decided):
+class NewFeed(FeedOptions):
     """A feed, or a page that offers feeds."""
 
     model_config = ConfigDict(
@@ -151,7 +151,7 @@ class NewFeed(Decided):
     backfill: bool = Field(default=False, description="read the archives of the feed too, once")
 
 
-class Changes(Decided):
+class Changes(FeedOptions):
     """Changes of a feed; fields that are left out stay. Another `url` is the new address of the same feed."""
 
     model_config = ConfigDict(

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from feedcrawl.api import schemas
-from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.access import Writer, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.problems import answers
 from feedcrawl.domain.articles.page_records import MediaRecord
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/media", tags=["media"])
 
 MediaId = Annotated[UUID, Path(description="media_id of a record")]
-Writer = Annotated[Caller, Depends(needs("write"))]
 _PAGE_RECORD = schemas.component("PageRecord", schemas.published(MediaRecord))
 _RECORD = schemas.answer("The record", schemas.component("PageRecordData", schemas.fields(data=_PAGE_RECORD)))
 _TAKEN = schemas.component(

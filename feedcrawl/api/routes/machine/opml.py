@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 
 from feedcrawl.api import problems, schemas
-from feedcrawl.api.access import Caller, needs
+from feedcrawl.api.access import Caller, Writer, needs
 from feedcrawl.api.dependencies import Wired
 from feedcrawl.api.etags import etag_of
 from feedcrawl.api.jobs import Jobs
@@ -119,7 +119,7 @@ def _exported(registry: Registry, form: str) -> tuple[str, bytes]:
 async def import_feeds(
     request: Request,
     wired: Wired,
-    caller: Annotated[Caller, Depends(needs("write"))],
+    caller: Writer,
     *,
     category: Annotated[
         str | None, Query(max_length=MAX_CATEGORY, description="additional category of the feeds")
