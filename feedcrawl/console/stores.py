@@ -6,9 +6,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from feedcrawl.addon import Addon
-from feedcrawl.config import ConfigError
 from feedcrawl.console.output import FAILED, UNUSABLE, say
-from feedcrawl.domain.errors import Refusal
+from feedcrawl.domain.errors import ConfigError, Refusal
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 from feedcrawl.store.search.interface import IndexUnavailable
@@ -47,9 +46,8 @@ def on(
     def decorated(work: Callable[[S, list[str], Namespace], int]) -> Run:
         def run(command: StoreCommand, args: list[str], opts: Namespace) -> int:
             assert command.settings is not None
-            Addon.update_pre_crawler_settings(
-                command.settings
-            )  # in another project, Scrapy has add-ons for crawls only
+            # In another project, Scrapy has add-ons for crawls only.
+            Addon.update_pre_crawler_settings(command.settings)
             try:
                 with closing(kind(command.settings, any_server=any_server)) as wired:
                     if not makes_data:

@@ -7,7 +7,7 @@ from scrapy import signals
 from scrapy.signalmanager import SignalManager
 
 from feedcrawl.config import ConfigError
-from feedcrawl.console.operations.ending import Ending
+from feedcrawl.console.operations.exit_status import ExitStatus
 from feedcrawl.console.stores import explained
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
@@ -23,10 +23,10 @@ def item(task: str) -> Any:
 def status(*happened: tuple[object, dict[str, Any]], **stats: object) -> int:
     known = {"finish_reason": "finished"} | {name.replace("__", "/"): value for name, value in stats.items()}
     crawler = SimpleNamespace(signals=SignalManager(), stats=SimpleNamespace(get_value=known.get))
-    ending = Ending.of(crawler)
+    watched = ExitStatus.of(crawler)
     for signal, named in happened:
         crawler.signals.send_catch_log(signal, **named)
-    return ending.status
+    return watched.code
 
 
 REQUEST = SimpleNamespace(meta={"lease": SimpleNamespace(id="a")})

@@ -13,7 +13,7 @@ from scrapy.spiderloader import SpiderLoader
 
 from feedcrawl.addon import Addon
 from feedcrawl.config import Config
-from feedcrawl.console.operations.ending import Ending
+from feedcrawl.console.operations.exit_status import ExitStatus
 from feedcrawl.console.output import FAILED, UNUSABLE, say
 from feedcrawl.console.stores import EXPLAINED, explained
 from feedcrawl.extensions import logs
@@ -59,9 +59,9 @@ def run(
     if unknown is not None:
         say("crawl", unknown)
         return UNUSABLE
-    ending = Ending.of(crawler)
+    status = ExitStatus.of(crawler)
     error = _crawl(process, crawler, arguments)
-    return ending.status if error is None else _status(error)
+    return status.code if error is None else _status(error)
 
 
 def _crawl(

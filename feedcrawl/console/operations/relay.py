@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.console.operations.consuming import consume, worker_name
 from feedcrawl.console.output import DONE, write_json
 from feedcrawl.console.stores import on
+from feedcrawl.domain.errors import ConfigError
 from feedcrawl.extensions import logs
 from feedcrawl.services.operations.consumer import backlog
 from feedcrawl.services.operations.kafka import Brokers, access_of
@@ -24,16 +25,15 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
     """Relays until SIGTERM or Ctrl-C."""
     if opts.status:
         return _show_status(wired)
-    sentence = "{sent} events sent, {refused} refused"
     consumer = _consumer(wired)
     logs.install(wired.settings)
-    return consume("relay", consumer, once=opts.once, sentence=sentence)
+    return consume("relay", consumer, once=opts.once, sentence="{sent} events sent, {refused} refused")
 
 
 def _consumer(wired: Wiring) -> Consumer:
     config = wired.config
     if not config.kafka_bootstrap:
-        raise ValueError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
+        raise ConfigError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
     brokers = Brokers(config.kafka_bootstrap, access_of(config))
     return relay(wired.events, brokers, topics, worker=worker_name())

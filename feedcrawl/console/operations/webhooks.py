@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
 from feedcrawl.console.operations.consuming import consume, worker_name
-from feedcrawl.console.output import DONE
+from feedcrawl.console.output import DONE, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.domain.errors import ConfigError
 from feedcrawl.domain.operations.webhooks import secret_of
@@ -35,7 +33,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     if not urls:
         raise ConfigError("FEEDCRAWL_WEBHOOK_URLS names no URL: set it to one or several, comma separated")
     if opts.status:
-        sys.stdout.write(json.dumps([_status(wired, url) for url in urls]) + "\n")
+        write_json([_status(wired, url) for url in urls])
         return DONE
     consumers = [_consumer(wired, url) for url in urls]
     logs.install(wired.settings)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.console.operations.consuming import consume, worker_name
 from feedcrawl.console.output import DONE, say, write_json
 from feedcrawl.console.stores import on
+from feedcrawl.domain.errors import ConfigError
 from feedcrawl.extensions import logs
 from feedcrawl.services.search import server
 from feedcrawl.wiring import Wiring
@@ -24,7 +25,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
     logs.install(wired.settings)
     consumer = wired.indexer()
     if wired.config.search == "off":
-        raise ValueError("FEEDCRAWL_SEARCH is off: set it to embedded")
+        raise ConfigError("FEEDCRAWL_SEARCH is off: set it to embedded")
     if consumer is None:
         consumer = server.indexer(wired.server_indexing, worker=worker_name())
         if opts.rebuild:

@@ -20,7 +20,7 @@ from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
 from feedcrawl.domain.discovery.choice import Candidate
 from feedcrawl.domain.subscriptions.access import login_hint
 from feedcrawl.domain.subscriptions.lists import read_list
-from feedcrawl.domain.subscriptions.search import with_scheme
+from feedcrawl.domain.subscriptions.search import under_scheme
 from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, UNAUTHORIZED, auth_scheme, content_type
 from feedcrawl.handlers.discovery import PAGES, links, refresh
 from feedcrawl.hints import program
@@ -59,7 +59,7 @@ class Examined:
 
 
 class DiscoverSpider(Spider):
-    """Examines addresses on Scrapy's own scheduler and stores each result in `looked`. Not for `scrapy crawl`.
+    """Examines addresses on Scrapy's own scheduler and stores each result in `examined`. Not for `scrapy crawl`.
 
     `accesses` are the private headers for an address, sent to its own origin alone. An address whose scheme is
     `guessed` is tried under http if https brings nothing; `url` of its result is the address that worked.
@@ -68,7 +68,7 @@ class DiscoverSpider(Spider):
     def __init__(
         self,
         urls: Sequence[str],
-        looked: dict[str, Examined],
+        examined: dict[str, Examined],
         accesses: Mapping[str, Access],
         guessed: Collection[str],
         **kwargs: object,
@@ -77,7 +77,7 @@ class DiscoverSpider(Spider):
         self._guessed = guessed
         self._accesses = accesses
         self._urls = urls
-        self._looked = looked
+        self._examined = examined
 
     async def start(self) -> AsyncIterator[object]:
         """Examine all addresses here; the scheduler gets no requests."""
@@ -87,19 +87,19 @@ class DiscoverSpider(Spider):
             await asyncio.gather(*(self._one(url, few) for url in self._urls))
         finally:
             await self._parsers.close()
-        nothing: tuple[object, ...] = ()
-        for each in nothing:
+        no_requests: tuple[object, ...] = ()  # Scrapy iterates over `start`
+        for each in no_requests:
             yield each
 
     async def _one(self, url: str, few: asyncio.Semaphore) -> None:
         async with few:
-            looked = await self._look(url)
-            if url in self._guessed and not (looked.feeds or looked.is_list):
-                under_http = await self._look(with_scheme(url, "http"))
-                looked = under_http if under_http.feeds or under_http.is_list else looked
-            self._looked[url] = looked
+            found = await self._examine(url)
+            if url in self._guessed and not (found.feeds or found.is_list):
+                under_http = await self._examine(under_scheme(url, "http"))
+                found = under_http if under_http.feeds or under_http.is_list else found
+            self._examined[url] = found
 
-    async def _look(self, url: str, at: str | None = None, refreshes: int = 0) -> Examined:
+    async def _examine(self, url: str, at: str | None = None, refreshes: int = 0) -> Examined:
         """The result for `url`; `at` is the page to which the refreshes of earlier pages have led."""
         access = self._accesses.get(url)
         answer = await self._fetch(at or url, access)
@@ -115,7 +115,7 @@ class DiscoverSpider(Spider):
             return Examined(url, code=code, detail=detail)
         onward = await refresh(self._parsers, answer)
         if onward is not None and refreshes < MAX_REFRESHES:
-            return await self._look(url, onward, refreshes + 1)
+            return await self._examine(url, onward, refreshes + 1)
         found = await self._behind(answer, access)
         if not found:
             return Examined(url, code="html", detail="it is a page, and no feed was found through it")

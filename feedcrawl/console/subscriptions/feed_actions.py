@@ -41,7 +41,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
 
 def act(wired: Stores, action: str, args: Sequence[str]) -> int:
     """Runs an action and prints the feed's address, or the error."""
-    if not args or (action == "move") != (len(args) == 2 and action == "move"):
+    if len(args) != 2 if action == "move" else not args:
         raise UsageError(f"`{program()} feeds {action}` takes a feed and what to do:{HELP}", print_help=False)
     feed = finding.find(wired.registry, args[0])
     if feed is None:
@@ -60,7 +60,7 @@ def _move(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
     return discovery.move_to(wired.registry, wired.frontier, feed, args[0], wired.now())
 
 
-def _undo(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
+def _undo_move(wired: Stores, feed: Feed, _args: Sequence[str]) -> Subscription:
     return discovery.undo_move(wired.registry, wired.frontier, feed, wired.now())
 
 
@@ -87,7 +87,7 @@ def _login(wired: Stores, feed: Feed, args: Sequence[str]) -> Subscription:
 
 ACTIONS: dict[str, Callable[[Stores, Feed, Sequence[str]], Subscription]] = {
     "move": _move,
-    "undo-move": _undo,
+    "undo-move": _undo_move,
     "undo-migration": _undo_migration,
     "set": _set,
     "pause": _pause,

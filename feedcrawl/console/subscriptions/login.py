@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.subscriptions.access import Header
 
-SYNTAX = "USER:PASSWORD|'NAME: VALUE'|@FILE"
-
 
 def headers_of(words: Iterable[str]) -> tuple[Header, ...]:
     """The request headers in words: `USER:PASSWORD`, `NAME: VALUE`, or `@FILE` with a line for each (`@-`: standard

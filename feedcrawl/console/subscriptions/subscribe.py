@@ -120,8 +120,8 @@ def _examine(wired: Wiring, specs: Sequence[SubscriptionSpec], subscribed: Mappi
             if (access := access_for(url, spec.login)) is not None:
                 accesses[url] = access
     guessed = frozenset(url for name, url in urls.items() if not finding.has_scheme(name))
-    looked = examine(wired.settings, list(dict.fromkeys(urls.values())), accesses, guessed) if urls else {}
-    return {name: looked.get(url) or Examined(url, code="interrupted") for name, url in urls.items()}
+    found = examine(wired.settings, list(dict.fromkeys(urls.values())), accesses, guessed) if urls else {}
+    return {name: found.get(url) or Examined(url, code="interrupted") for name, url in urls.items()}
 
 
 def _replaces(spec: SubscriptionSpec, url: str, known: Feed) -> bool:
@@ -143,13 +143,13 @@ class Choosing:
         self.open = False
         self.refused: list[Refused] = []
 
-    def settle(self, specs: Sequence[SubscriptionSpec], looked: dict[str, Examined]) -> list[SubscriptionSpec]:
+    def settle(self, specs: Sequence[SubscriptionSpec], examined: dict[str, Examined]) -> list[SubscriptionSpec]:
         """The specs, with pages replaced by their feeds; documents that are neither page nor feed are reported
         and left out.
         """
         settled: list[SubscriptionSpec] = []
         for spec in specs:
-            settled += self._settle(spec, looked[spec.url]) if spec.url in looked else [spec]
+            settled += self._settle(spec, examined[spec.url]) if spec.url in examined else [spec]
         return settled
 
     def _settle(self, spec: SubscriptionSpec, seen: Examined) -> list[SubscriptionSpec]:
@@ -210,8 +210,8 @@ def examine(
         "DOWNLOAD_MAXSIZE": config.max_feed_bytes,
     }
     own.setdict(paced, priority="spider")
-    looked: dict[str, Examined] = {}
+    examined: dict[str, Examined] = {}
     process = CrawlerProcess(own)
-    process.crawl(DiscoverSpider, urls=urls, looked=looked, accesses=accesses, guessed=guessed)
+    process.crawl(DiscoverSpider, urls=urls, examined=examined, accesses=accesses, guessed=guessed)
     process.start()
-    return looked
+    return examined

@@ -45,7 +45,7 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
         return _show(archive.differences(wired, feed))
     journal = wired.registry.journal(feed.id)[: opts.lines]
     record = explained(feed, wired.hub_subscriptions.find(feed.id), wired.now())
-    return _show((*decision(record), *hub(record["hub"]), *map(fetch, journal)))
+    return _show((*decision(record), *hub(record["hub"]), *map(journal_line, journal)))
 
 
 def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
@@ -63,7 +63,7 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
         )
         return UNUSABLE
     journal = wired.sitemaps.journal(found.id)[:lines]
-    return _show((*sitemap_decision(watched.explained(found)), *map(fetch, journal)))
+    return _show((*sitemap_decision(watched.explained(found)), *map(journal_line, journal)))
 
 
 def _results(wired: Stores, found: SourceSearchedRecord) -> dict[str, str]:
@@ -155,7 +155,7 @@ def hub(record: WhyHub | None) -> Iterator[str]:
     yield f"  {record['pushes']} deliveries with news{last}; {record['misses']} misses; {relied}"
 
 
-def fetch(line: JournalLineRecord) -> str:
+def journal_line(line: JournalLineRecord) -> str:
     """A line of the journal."""
     named = ((name, line.get(name)) for name in COUNTS)
     shown = [f"{name}={number}" for name, number in named if number]

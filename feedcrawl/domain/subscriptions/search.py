@@ -78,7 +78,7 @@ def where_to_look(feed: Failing, now: datetime) -> Where | None:
     return "https" if feed.result in REFUSED and feed.errors >= MIN_POLLS - 1 and _HTTP.match(feed.url) else None
 
 
-def with_scheme(url: str, scheme: str) -> str:
+def under_scheme(url: str, scheme: str) -> str:
     """The same address under another scheme."""
     return f"{scheme}:{url.partition(':')[2]}"
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.dates import moment
-from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_scheme
+from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, under_scheme, where_to_look
 from feedcrawl.domain.urls import hostname
 from feedcrawl.items import FeedFound
 
@@ -44,7 +44,7 @@ def begin(poll: FeedPoll) -> Search | None:
         return None
     begun = Search(poll.received.result, poll.received.status)
     if where in ("https", "http"):
-        return replace(begun, places=(with_scheme(subscription.url, where),))
+        return replace(begun, places=(under_scheme(subscription.url, where),))
     return replace(begun, at_page=True, places=(polls.site_url,) if polls.site_url else ())
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.console.subscriptions.why import fetch
+from feedcrawl.console.subscriptions.why import journal_line
 
 POLL = {"at": "2026-11-28T10:00:00Z", "next_at": "2026-11-28T11:00:00Z", "http_status": 200, "result": "fetched"}
 SKIPPED = {"at": POLL["at"], "next_at": POLL["next_at"], "result": "skipped", "reason": "circuit_open"}
@@ -18,9 +18,9 @@ SKIPPED = {"at": POLL["at"], "next_at": POLL["next_at"], "result": "skipped", "r
     ],
 )
 def test_a_line_of_the_journal_names_the_result(line: dict[str, object], expected: str) -> None:
-    assert fetch(line) == f"  2026-11-28T10:00:00Z  {expected}  next 2026-11-28T11:00:00Z"  # type: ignore[arg-type]
+    assert journal_line(line) == f"  2026-11-28T10:00:00Z  {expected}  next 2026-11-28T11:00:00Z"  # type: ignore[arg-type]
 
 
 def test_a_failure_has_its_detail() -> None:
     line = POLL | {"result": "too_large", "detail": "larger than allowed"}
-    assert fetch(line).endswith("  too_large    next 2026-11-28T11:00:00Z — larger than allowed")  # type: ignore[arg-type]
+    assert journal_line(line).endswith("  too_large    next 2026-11-28T11:00:00Z — larger than allowed")  # type: ignore[arg-type]

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, where_to_look, with_scheme
+from feedcrawl.domain.subscriptions.search import Failing, Search, is_found, search_from, under_scheme, where_to_look
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 URL = "http://a.test/feed"
@@ -51,8 +51,8 @@ def test_a_feed_is_known_again_by_its_entries(shared: int, entries: int, *, know
 
 
 def test_the_same_address_under_https() -> None:
-    assert with_scheme("http://a.test/feed?x=1", "https") == "https://a.test/feed?x=1"
-    assert with_scheme("https://a.test:80/feed", "http") == "http://a.test:80/feed"
+    assert under_scheme("http://a.test/feed?x=1", "https") == "https://a.test/feed?x=1"
+    assert under_scheme("https://a.test:80/feed", "http") == "http://a.test:80/feed"
 
 
 def test_a_search_survives_as_json() -> None:

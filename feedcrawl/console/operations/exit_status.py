@@ -24,7 +24,7 @@ data.
 """
 
 
-class Ending:
+class ExitStatus:
     """Watches a crawl for tasks that failed because of our own code or stores, and that no later attempt of the run
     completed.
 
@@ -39,14 +39,14 @@ class Ending:
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
         """Starts to watch a crawl."""
-        ending = cls(crawler)
-        crawler.signals.connect(ending._item_error, signals.item_error)
-        crawler.signals.connect(ending._spider_error, signals.spider_error)
-        crawler.signals.connect(ending._item_scraped, signals.item_scraped)
-        return ending
+        watched = cls(crawler)
+        crawler.signals.connect(watched._item_error, signals.item_error)
+        crawler.signals.connect(watched._spider_error, signals.spider_error)
+        crawler.signals.connect(watched._item_scraped, signals.item_scraped)
+        return watched
 
     @property
-    def status(self) -> int:
+    def code(self) -> int:
         """0 if each task ended stored, dead with a reason, or back in the frontier; otherwise 1 or 2."""
         stats = self._crawler.stats
         failed = self._unresolved or stats.get_value(UNRETURNED) or stats.get_value(NAMED_FEED_REFUSED)
