@@ -87,9 +87,7 @@ class ArchiveTasks(TaskHandler):
 
     def _fail(self, request: Request, outcome: Outcome, *, http_status: int | None = None, detail: str = "") -> None:
         """Give the task back, or end the walk."""
-        lease: Lease = request.meta["lease"]
-        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
-        if outcome.fate == "dead" or (outcome.fate == "retry" and last):
+        if self.is_final(request, outcome):
             self._end(request, outcome.reason, detail=detail, http_status=http_status, dead_letter=outcome.dead_letter)
         else:
             self.give_back(request, outcome, http_status)

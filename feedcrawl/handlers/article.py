@@ -18,19 +18,13 @@ from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.redirects import header_url
 from feedcrawl.domain.urls import hostname, resolve, with_part
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler, content_type, tolerated
+from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, content_type, limits, tolerated
 from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
 from feedcrawl.services.articles import publication
 from feedcrawl.services.articles.evidence import feed_content
-from feedcrawl.services.articles.tasks import (
-    keeps_slash,
-    page_key,
-    part_of,
-    requested_url,
-    uid_of,
-)
+from feedcrawl.services.articles.tasks import keeps_slash, page_key, part_of, requested_url, uid_of
 from feedcrawl.services.sites.sources import selectors_of
 
 if TYPE_CHECKING:
@@ -91,9 +85,7 @@ class ArticleTasks(TaskHandler):
             "validators": self._validators(lease),
             "raw": {"uid": lease.id},
             "html_only": True,
-            "download_timeout": config.article_timeout_sec,
-            "download_maxsize": config.max_article_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
+            **limits(config.article_timeout_sec, config.max_article_bytes),
         }
         logger.info("article_fetching", extra={"uid": lease.id, "url": lease.task.url})
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
@@ -137,7 +129,7 @@ class ArticleTasks(TaskHandler):
             _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"{article.content_type} is not the type of a page")
         else:
             await self._extract(article, response)
-            if article.reason == REFRESH and self._is_sent_on(article, response):
+            if article.reason == REFRESH and self._follows_refresh(article, response):
                 return
             if not await self._renders.improve(article, response):
                 return
@@ -181,9 +173,9 @@ class ArticleTasks(TaskHandler):
         else:
             _refuse(article, *publication.failure_of(page.code), page.detail)
 
-    def _is_sent_on(self, article: Article, response: Response) -> bool:
+    def _follows_refresh(self, article: Article, response: Response) -> bool:
         """True if the task goes on to the page to which this page sends its readers."""
-        refused = self.sent_on(response, article.detail)
+        refused = self.follow_refresh(response, article.detail)
         if refused is not None:
             _refuse(article, "FAIL_HTTP", refused, f"a refresh of {response.url} to {article.detail}")
         return refused is None

@@ -63,6 +63,7 @@ class TaskHandler:
         self.crawler = crawler
         self.wired = wiring.of(crawler)
         self.leases = self.wired.leases
+        self.stats = crawler.stats
         self.verdicts = Verdicts(self.leases, crawler.stats, self.wired.now)
 
     def goes_on(self, request: Request, lease: Lease) -> bool:  # noqa: ARG002 - for subclasses
@@ -151,8 +152,7 @@ class TaskHandler:
         """
         lease: Lease = request.meta["lease"]
         if outcome.fate == "retry":
-            assert self.crawler.stats is not None
-            self.crawler.stats.inc_value("feedcrawl/retries")
+            self.stats.inc_value("feedcrawl/retries")
         wait = retry_wait_sec(self.wired.config.retry_base_sec, lease.history.attempts)
         return self.leases.give_back(
             lease,
@@ -163,19 +163,22 @@ class TaskHandler:
             http_status=http_status,
         )
 
+    def is_final(self, request: Request, outcome: Outcome) -> bool:
+        """True if a failed task is not tried again: its failure is permanent, or this was its last attempt."""
+        attempts = request.meta["lease"].history.attempts + 1
+        return outcome.fate == "dead" or (outcome.fate == "retry" and attempts >= self.wired.config.max_attempts)
+
     def ending(
         self, request: Request, outcome: Outcome, http_status: int | None
     ) -> Literal["dead", "ended", "given_back"]:
         """The end of a task that brought nothing: `dead` (the caller must end the task), `ended` (already ended)
         or `given_back`.
         """
-        lease: Lease = request.meta["lease"]
-        last = lease.history.attempts + 1 >= self.wired.config.max_attempts
-        if outcome.fate == "dead" or (outcome.fate == "retry" and last):
+        if self.is_final(request, outcome):
             return "dead"
         return "ended" if self.give_back(request, outcome, http_status) == "dead" else "given_back"
 
-    def sent_on(self, response: Response, target: str) -> str | None:
+    def follow_refresh(self, response: Response, target: str) -> str | None:
         """Follow the refresh of a page (domain/http/refresh.py) as a temporary redirect; the reason if it is not.
 
         None: the task has gone back to the frontier with its new target.
@@ -222,7 +225,7 @@ def result_of(outcome: Outcome) -> str:
 
 
 def limits(timeout_sec: float, max_bytes: int) -> dict[str, object]:
-    """The part of a poll's `meta` that bounds the request, with the time at which it begins."""
+    """The part of a request's `meta` that bounds the request, with the time at which it begins."""
     return {
         "download_timeout": timeout_sec,
         "download_maxsize": max_bytes,

@@ -76,9 +76,9 @@ class FeedTasks(TaskHandler):
         feed = self.polled(lease, self._feeds.get(lease.id.removeprefix("feed:")))
         if feed is None:
             return None
-        config, payload, pushed = self.wired.config, lease.task.payload, self._hub_states.get(feed.id)
-        if pushed is not None and pushed.delivery is not None and lease.task.url == feed.subscription.url:
-            return self._delivery(lease, feed, pushed)
+        config, payload, hub = self.wired.config, lease.task.payload, self._hub_states.get(feed.id)
+        if hub is not None and hub.delivery is not None and lease.task.url == feed.subscription.url:
+            return self._delivery(lease, feed, hub)
         whole = feed.needs_archives or "whole" in payload or "search" in payload
         wait = 0.0 if whole else self.wired.websub.unread_wait_sec(feed, lease.history.again)
         if wait > 0:
@@ -87,25 +87,25 @@ class FeedTasks(TaskHandler):
         preconditions = Preconditions("plain", Validators()) if whole else polling.preconditions(feed, self.wired.now())
         meta = {
             "feed": feed,
-            "asked": preconditions.kind,
+            "kind": preconditions.kind,
             "validators": preconditions.validators,
             "raw": {"feed_id": feed.id, "previous": feed.polls.raw},
             # An operator named the subscribed URL, while a guessed address is ours; robots.txt governs crawling only.
             "dont_obey_robotstxt": not (feed.is_guess or "search" in payload),
             **limits(config.fetch_timeout_sec, config.max_feed_bytes),
-            "push": pushed.push if pushed is not None else None,
+            "push": hub.push if hub is not None else None,
         }
         url = lease.task.url
         headers = self.feed_headers(lease, feed, self._accesses.get(feed.id), meta)
         return Request(url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
 
-    def _delivery(self, lease: Lease, feed: Feed, pushed: HubState) -> Request:
+    def _delivery(self, lease: Lease, feed: Feed, hub: HubState) -> Request:
         """The delivery of the feed's hub, used in place of a response: no request is sent, and the host's slot is
         free again.
         """
         self.leases.release(lease, "none")
-        meta = {"feed": feed, "asked": "plain", "delivery": pushed, "started": time.monotonic(), "push": pushed.push}
-        return Request(lease.task.url, self.pushed, meta=meta, errback=self.failed, dont_filter=True)
+        meta = {"feed": feed, "kind": "plain", "delivery": hub, "started": time.monotonic(), "push": hub.push}
+        return Request(lease.task.url, self.delivered, meta=meta, errback=self.failed, dont_filter=True)
 
     def skipped(self, lease: Lease, feed: Feed | None, reason: str, wait_sec: float) -> None:
         """Note in the journal that a poll was due and not made: once for each reason until the next poll.
@@ -120,7 +120,7 @@ class FeedTasks(TaskHandler):
             if reason == lease.history.again == "own_outage":
                 self.wired.registry.save_polls(feed.id, polling.without_last_failure(feed.polls))
 
-    async def pushed(self, response: Response) -> AsyncIterator[FeedPoll]:
+    async def delivered(self, response: Response) -> AsyncIterator[FeedPoll]:
         """A hub's delivery as an item, in the form that a poll would have given."""
         request = cast("Request", response.request)
         requested = self._requested(request)
@@ -145,7 +145,7 @@ class FeedTasks(TaskHandler):
                 received = replace(received, result="unchanged", digest=feed.polls.digest)
             else:
                 received = await self._read(requested, received, response)
-        poll = await self._goes_on(FeedPoll(requested, received), response)
+        poll = await self._ended(FeedPoll(requested, received), response)
         if poll is not None:
             topic = self._hub_of(poll.received, response)
             yield poll if topic is None else replace(poll, received=replace(poll.received, topic=topic))
@@ -168,16 +168,16 @@ class FeedTasks(TaskHandler):
             request, outcome = settled
             transfer = transfer_of(request, outcome.reason, self.wired.now())
             received = FeedReceived(**transfer, **archived(request), detail=sentence(failure.value))
-            poll = await self._goes_on(FeedPoll(self._requested(request), received), None)
+            poll = await self._ended(FeedPoll(self._requested(request), received), None)
             if poll is not None:
                 yield poll
 
-    async def _goes_on(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:
+    async def _ended(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:
         """The poll as it ends; None if its task moved on to another address, where the feed may be."""
         is_page = poll.received.result in discovery.PAGES
         if is_page and response is not None:
             onward = await discovery.refresh(self.wired.parsers, response)
-            if onward is not None and self.sent_on(response, onward) is None:
+            if onward is not None and self.follow_refresh(response, onward) is None:
                 return None
         search = whereabouts.search_of(poll)
         if search is not None:
@@ -210,8 +210,7 @@ class FeedTasks(TaskHandler):
 
     def _request_whole(self, lease: Lease, why: str) -> None:
         """Have the feed requested again, once and without validators."""
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(f"feedcrawl/validators/{why}")
+        self.stats.inc_value(f"feedcrawl/validators/{why}")
         self.leases.give_back(lease, reason=f"{why}_304", patch={"payload": {**lease.task.payload, "whole": why}})
 
     async def _read(self, requested: FeedRequested, received: FeedReceived, response: Response) -> FeedReceived:
@@ -232,16 +231,16 @@ class FeedTasks(TaskHandler):
     def _requested(self, request: Request) -> FeedRequested:
         meta = request.meta
         feed: Feed = meta["feed"]
-        pushed: HubState | None = meta.get("delivery")
+        hub: HubState | None = meta.get("delivery")
         self._skips.pop(feed.id, None)
         return FeedRequested(
             lease=meta["lease"],
             feed=feed,
             poll_id=f"{feed.id}@{feed.polls.next_at or feed.subscription.added_at}",
             sources=self.wired.sources,
-            kind=meta["asked"],
+            kind=meta["kind"],
             push=meta["push"],
-            deliveries=max(pushed.waiting, 1) if pushed is not None else 0,
+            deliveries=max(hub.waiting, 1) if hub is not None else 0,
         )
 
     def _received(self, response: Response) -> FeedReceived:

@@ -14,7 +14,7 @@ from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.articles import files
 from feedcrawl.domain.articles.file_types import media_type
 from feedcrawl.domain.errors import Refusal
-from feedcrawl.handlers.base import NOT_REDIRECTS, TaskHandler, content_type
+from feedcrawl.handlers.base import TaskHandler, content_type, limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,9 +41,7 @@ class FileTasks(TaskHandler):
         config, types = self.wired.config, self.wired.files.types
         meta = {
             "file_types": types,
-            "download_timeout": config.article_timeout_sec,
-            "download_maxsize": config.media_max_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
+            **limits(config.article_timeout_sec, config.media_max_bytes),
         }
         headers = {"Accept": f"{', '.join(types)}, */*;q=0.1"}
         return Request(lease.task.url, self.parse, "GET", headers, meta=meta, errback=self.failed, dont_filter=True)
@@ -108,5 +106,4 @@ class FileTasks(TaskHandler):
         logger.info("file_refused", extra=fields)
 
     def _count(self, what: str, by: int = 1) -> None:
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(f"feedcrawl/files/{what}", by)
+        self.stats.inc_value(f"feedcrawl/files/{what}", by)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from scrapy import Request
 
 from feedcrawl.domain.sitemaps.gaps import ROBOTS, read_document
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler
+from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, limits
 from feedcrawl.handlers.sitemap import HEADERS
 from feedcrawl.parsing import Done
 from feedcrawl.services.sites import gaps
@@ -44,9 +44,7 @@ class GapTasks(TaskHandler):
         meta = {
             "feed": feed,
             "dont_obey_robotstxt": True,  # robots.txt names sitemaps for crawlers to read
-            "download_timeout": self.wired.config.sitemap_timeout_sec,
-            "download_maxsize": self.wired.config.max_sitemap_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
+            **limits(self.wired.config.sitemap_timeout_sec, self.wired.config.max_sitemap_bytes),
         }
         return Request(lease.task.url, self.parse, "GET", HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
@@ -75,16 +73,14 @@ class GapTasks(TaskHandler):
         if settled is None:
             return
         request, outcome = settled
-        last = request.meta["lease"].history.attempts + 1 >= self.wired.config.max_attempts
-        if outcome.fate == "dead" or (outcome.fate == "retry" and last):
+        if self.is_final(request, outcome):
             await self._go_on(request, gaps.gap_of(request.meta["lease"]), 0)
         else:
             self.give_back(request, outcome, None)
 
     async def _go_on(self, request: Request, gap: Gap, queued: int) -> None:
         lease, feed = request.meta["lease"], request.meta["feed"]
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value("feedcrawl/gaps/articles", queued)
+        self.stats.inc_value("feedcrawl/gaps/articles", queued)
         patch = gaps.onward(gap)
         if patch is not None:
             self.leases.give_back(lease, reason="gap", patch=patch)

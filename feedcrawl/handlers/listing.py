@@ -14,7 +14,7 @@ from scrapy import Request
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.sites.links import read_links
 from feedcrawl.domain.urls import hostname, same_site
-from feedcrawl.handlers.base import NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler
+from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, limits
 from feedcrawl.parsing import Done
 from feedcrawl.services.articles.tasks import requested_url
 from feedcrawl.services.sites import crawling
@@ -47,9 +47,7 @@ class ListingTasks(TaskHandler):
         config = self.wired.config
         meta = {
             "html_only": True,
-            "download_timeout": config.article_timeout_sec,
-            "download_maxsize": config.max_article_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
+            **limits(config.article_timeout_sec, config.max_article_bytes),
         }
         return Request(lease.task.url, self.parse, meta=meta, errback=self.failed, dont_filter=True)
 
@@ -91,9 +89,8 @@ class ListingTasks(TaskHandler):
         run.begin(is_base=task.kind == "site")
         deepest = task.payload.get("max_depth", wired.config.site_depth)
         followed = run.follow(crawling.listing_tasks(found.listings, task, source) if task.depth < deepest else [])
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value("feedcrawl/site/pages")
-        self.crawler.stats.inc_value("feedcrawl/site/articles_new", new)
+        self.stats.inc_value("feedcrawl/site/pages")
+        self.stats.inc_value("feedcrawl/site/articles_new", new)
         counts = {"depth": task.depth, "new": new, "followed": followed}
         logger.info("listing_read", extra={"source": source.name, "url": response.url, **counts})
 

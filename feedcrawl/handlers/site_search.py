@@ -27,7 +27,7 @@ from feedcrawl.domain.sites.site_search import (
     sitemap_guesses,
     tried_in_words,
 )
-from feedcrawl.handlers.base import FEED_HEADERS, NOT_REDIRECTS, PARSE_WALL_SEC, TaskHandler, content_type
+from feedcrawl.handlers.base import FEED_HEADERS, PARSE_WALL_SEC, TaskHandler, content_type, limits
 from feedcrawl.handlers.discovery import links
 from feedcrawl.outgoing.routes import ROUTE_OF
 from feedcrawl.parsing import Done
@@ -66,14 +66,8 @@ class SearchTasks(TaskHandler):
         if source is None or not lacking(source) or source.base_url != lease.task.url:
             self.leases.done(lease, status="dead", reason="not_searched")
             return None
-        meta = {
-            "download_timeout": self.wired.config.fetch_timeout_sec,
-            "download_maxsize": self.wired.config.max_feed_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
-        }
-        return Request(
-            lease.task.url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True
-        )
+        url, meta = lease.task.url, limits(self.wired.config.fetch_timeout_sec, self.wired.config.max_feed_bytes)
+        return Request(url, self.parse, "GET", FEED_HEADERS, meta=meta, errback=self.failed, dont_filter=True)
 
     async def parse(self, response: Response) -> None:
         """Search from the source's page, or without the page if it failed for good."""
@@ -192,12 +186,8 @@ class _Search:
         """A response in a turn of its host, or the reason code."""
         wired, engine = self._tasks.wired, self._tasks.crawler.engine
         assert engine is not None
-        meta = {
-            "download_timeout": wired.config.sitemap_timeout_sec,
-            "download_maxsize": wired.config.max_sitemap_bytes,
-            "handle_httpstatus_list": NOT_REDIRECTS,
-            ROUTE_OF: self._source.name,
-        }
+        bounds = limits(wired.config.sitemap_timeout_sec, wired.config.max_sitemap_bytes)
+        meta = bounds | {ROUTE_OF: self._source.name}
         request = Request(url, headers=FEED_HEADERS, meta=meta, dont_filter=True)
         try:
             await robots_gate.of(self._tasks.crawler).check(url, "visit")

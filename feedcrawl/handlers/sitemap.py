@@ -206,10 +206,9 @@ class SitemapTasks(TaskHandler):
         policy = sitemaps.policy_for(poll.watched, wired.cadence, wired.config, poll.received.at)
         decision = sitemaps.decide(poll, policy, random.uniform(-1, 1))  # noqa: S311 - jitter
         await self._commits.commit(poll, decision)
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(f"feedcrawl/sitemaps/{'failed' if poll.received.failed else poll.received.result}")
+        self.stats.inc_value(f"feedcrawl/sitemaps/{'failed' if poll.received.failed else poll.received.result}")
         if poll.news is not None and poll.news.kind != "index":
-            self.crawler.stats.inc_value("feedcrawl/sitemaps/urls_new", len(poll.found))
+            self.stats.inc_value("feedcrawl/sitemaps/urls_new", len(poll.found))
         self._log(poll, decision)
 
     def _log(self, poll: SitemapPoll, decision: Decision) -> None:

@@ -118,8 +118,7 @@ class HubTasks(TaskHandler):
         self.leases.done(lease, status="pending", reason=reason, delay_sec=RETRY_SEC * tries, patch=patch)
 
     def _again(self, request: Request, reason: str, wait: float) -> None:
-        assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(f"feedcrawl/hubs/{reason}")
+        self.stats.inc_value(f"feedcrawl/hubs/{reason}")
         self.leases.done(request.meta["lease"], status="pending", reason=reason, delay_sec=wait)
 
 

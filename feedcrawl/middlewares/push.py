@@ -17,8 +17,8 @@ class PushMiddleware:
 
     def process_request(self, request: Request) -> Response | None:
         """The delivery as a response, with the body as the hub sent it; None if there is no delivery."""
-        pushed: HubState | None = request.meta.get("delivery")
-        if pushed is None or pushed.delivery is None:
+        hub: HubState | None = request.meta.get("delivery")
+        if hub is None or hub.delivery is None:
             return None
-        declared, body = pushed.delivery
+        declared, body = hub.delivery
         return Response(request.url, headers={"Content-Type": declared}, body=body)

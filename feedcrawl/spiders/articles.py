@@ -4,8 +4,7 @@ frontier.
 
 from __future__ import annotations
 
-from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.spiders.feeds import switch
+from feedcrawl.spiders.base import FrontierSpider, switch
 
 
 class ArticlesSpider(FrontierSpider):

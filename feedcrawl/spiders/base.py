@@ -41,6 +41,7 @@ NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
 """Stat of a crawl: True if arguments were given and none of them could be used."""
 NAMED_FEED_REFUSED: Final = "feedcrawl/named_feed_refused"
 """Stat of a crawl: True if a feed of the arguments does not exist."""
+_SWITCH = {"1": True, "true": True, "yes": True, "on": True} | dict.fromkeys(("", "0", "false", "no", "off"), False)
 
 
 class Handler(Protocol):
@@ -92,8 +93,8 @@ class FrontierSpider(Spider):
         while not await self._begun():
             await asyncio.sleep(BEGIN_AGAIN_SEC)
         self.wired.leases.on_change(0)
-        nothing: tuple[object, ...] = ()
-        for each in nothing:
+        no_requests: tuple[object, ...] = ()  # Scrapy iterates over `start`
+        for each in no_requests:
             yield each
 
     async def begin(self) -> None:
@@ -164,3 +165,11 @@ class FrontierSpider(Spider):
         is_page = not declared or declared in HTML_TYPES or declared.endswith("+xml")
         if html_only and not is_page:
             raise StopDownload(fail=False)
+
+
+def switch(name: str, value: object) -> bool:
+    """The value of a spider argument that is on or off; ValueError for any other word."""
+    try:
+        return _SWITCH[str(value).strip().lower()]
+    except KeyError:
+        raise ValueError(f"{name}={value} is neither on nor off: write {name}=1 or {name}=0") from None

@@ -12,7 +12,7 @@ from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.hints import program
 from feedcrawl.services import subscriptions
-from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT, FrontierSpider
+from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT, FrontierSpider, switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from feedcrawl.items import FeedPoll
-
-_SWITCH = {"1": True, "true": True, "yes": True, "on": True} | dict.fromkeys(("", "0", "false", "no", "off"), False)
 
 
 class FeedsSpider(FrontierSpider):
@@ -129,11 +127,3 @@ class FeedsSpider(FrontierSpider):
                 self.wired.frontier, list({each.id: each for each in (*with_archives, *others)}.values())
             )
             await asyncio.sleep(0)
-
-
-def switch(name: str, value: object) -> bool:
-    """The value of a spider argument that is on or off; ValueError for any other word."""
-    try:
-        return _SWITCH[str(value).strip().lower()]
-    except KeyError:
-        raise ValueError(f"{name}={value} is neither on nor off: write {name}=1 or {name}=0") from None

@@ -12,8 +12,7 @@ from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.services import sites, subscriptions
-from feedcrawl.spiders.base import NO_USABLE_ARGUMENT, FrontierSpider
-from feedcrawl.spiders.feeds import switch
+from feedcrawl.spiders.base import NO_USABLE_ARGUMENT, FrontierSpider, switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

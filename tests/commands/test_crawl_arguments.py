@@ -1,8 +1,8 @@
 import pytest
 
 from feedcrawl.console.operations.crawl import unknown_argument
-from feedcrawl.spiders.base import FrontierSpider
-from feedcrawl.spiders.feeds import FeedsSpider, switch
+from feedcrawl.spiders.base import FrontierSpider, switch
+from feedcrawl.spiders.feeds import FeedsSpider
 
 
 class Plain(FrontierSpider):

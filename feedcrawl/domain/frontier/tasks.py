@@ -24,7 +24,7 @@ fetched.
 MAX_CATEGORY = 256
 """Maximum length in characters of a category, the label of feeds and articles."""
 
-TaskRecord = Mapping[str, Any]
+StoredTask = Mapping[str, Any]
 """A task with its history as the frontier stores them: fields of `Task` and `History` that are not empty, and those
 of other versions.
 """
@@ -60,7 +60,7 @@ class Task:
     category: str | None = None
     payload: Payload = field(default_factory=Payload)
 
-    def to_record(self) -> TaskRecord:
+    def to_record(self) -> StoredTask:
         """The record of the task: without the empty fields, and with the payload as JSON text.
 
         The payload is text inside the record because Lua's JSON cannot distinguish an empty list from an empty object.
@@ -145,7 +145,7 @@ def valid_utf8(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def task_from_record(record: TaskRecord) -> tuple[Task, History]:
+def task_from_record(record: StoredTask) -> tuple[Task, History]:
     """The task and the history of a record; fields unknown to this version are ignored."""
     payload = record.get("payload")
     record = {**record, "payload": json.loads(payload) if isinstance(payload, str) else {}}

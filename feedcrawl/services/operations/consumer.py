@@ -53,7 +53,7 @@ class TargetAway(FeedcrawlError):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class BatchResult:
     """The result of a batch: the number of events that the target got, and the events that it can never get."""
 
     sent: int
@@ -63,7 +63,7 @@ class Delivery:
 class Target(Protocol):
     """The receiver of a consumer's events."""
 
-    async def deliver(self, stored: Sequence[StoredEvent]) -> Delivery:
+    async def deliver(self, stored: Sequence[StoredEvent]) -> BatchResult:
         """Process events in order. Raises TargetAway."""
 
     async def close(self) -> None:
@@ -81,7 +81,7 @@ class Source(Protocol):
     def take(self) -> list[StoredEvent]:
         """The next events; the same events again after a failure."""
 
-    def finish(self, stored: Sequence[StoredEvent], done: Delivery) -> None:
+    def finish(self, stored: Sequence[StoredEvent], done: BatchResult) -> None:
         """Store that events were processed. A refused event stops no other event."""
 
     def retry(self) -> None:
@@ -221,7 +221,7 @@ class GroupSource:
             self._again = False
         return self._events.give(self._group, CONSUMER, BATCH, again=False)
 
-    def finish(self, stored: Sequence[StoredEvent], done: Delivery) -> None:
+    def finish(self, stored: Sequence[StoredEvent], done: BatchResult) -> None:
         """Store the refused events, then acknowledge all."""
         for each, why in done.refused:
             self._events.refuse(each, self._group, why.reason, why.detail)
@@ -243,7 +243,7 @@ class GroupSource:
         return None if found is None else found.waiting
 
 
-def count(events: Events, group: str, done: Delivery) -> None:
+def count(events: Events, group: str, done: BatchResult) -> None:
     """Add a batch to the counts of a group, which metrics read."""
     for result, number in (("sent", done.sent), ("refused", len(done.refused))):
         if number:

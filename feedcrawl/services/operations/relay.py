@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.kafka_messages import Message, message_of
-from feedcrawl.services.operations.consumer import Consumer, Delivery, GroupSource
+from feedcrawl.services.operations.consumer import BatchResult, Consumer, GroupSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,14 +38,14 @@ class Topics:
         self._producer = producer
         self._topics = topics
 
-    async def deliver(self, stored: Sequence[StoredEvent]) -> Delivery:
+    async def deliver(self, stored: Sequence[StoredEvent]) -> BatchResult:
         """Send the events that have a topic. Raises TargetAway."""
         fates = [(each, message_of(each.fields, self._topics)) for each in stored]
         messages = [message for _, message in fates if isinstance(message, Message)]
         answers = await self._producer.send(messages) if messages else []
         came = iter(answers)
         ends = [(each, next(came) if isinstance(fate, Message) else fate) for each, fate in fates]
-        return Delivery(answers.count(None), [(each, end) for each, end in ends if isinstance(end, Unprocessable)])
+        return BatchResult(answers.count(None), [(each, end) for each, end in ends if isinstance(end, Unprocessable)])
 
     async def close(self) -> None:
         """Close the connection to the brokers."""

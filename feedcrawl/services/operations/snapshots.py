@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from feedcrawl.domain.articles.fields import ArticleFields
-    from feedcrawl.domain.frontier.tasks import TaskRecord
+    from feedcrawl.domain.frontier.tasks import StoredTask
     from feedcrawl.domain.subscriptions.records import Subscription
     from feedcrawl.store.articles.records import Articles
     from feedcrawl.store.disk.ndjson import NdjsonFile
@@ -157,7 +157,7 @@ class Snapshots:
         return len(latest.keys() - there)
 
 
-def _fetched(task_id: str, record: ArticleFields) -> TaskRecord:
+def _fetched(task_id: str, record: ArticleFields) -> StoredTask:
     """The record of a task that has ended successfully."""
     at, url = round(record["fetched_ts"] * 1000), record["url"]
     times = dict.fromkeys(("discovered_at", "updated_at", "last_fetched_at"), at)

@@ -19,7 +19,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.hosts_file import host_key, parse_hosts
 from feedcrawl.domain.operations.events import Unprocessable
 from feedcrawl.domain.operations.webhooks import body_of, headers_of, verdict
-from feedcrawl.services.operations.consumer import Consumer, Delivery, GroupSource, TargetAway
+from feedcrawl.services.operations.consumer import BatchResult, Consumer, GroupSource, TargetAway
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -80,7 +80,7 @@ class Receiver:
         self._done: dict[str, Unprocessable | None] = {}
         self._failures = 0
 
-    async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+    async def deliver(self, events: Sequence[StoredEvent]) -> BatchResult:
         """Send events in order, one request each. Raises TargetAway; the events sent before are not sent again."""
         until = asyncio.get_running_loop().time() + BATCH_SEC
         selected = [each for each in events if not self._types or each.fields.get("type") in self._types]
@@ -91,7 +91,7 @@ class Receiver:
                 self._done[each.at] = await self._send(each.fields)
         refused = [(each, end) for each in selected if (end := self._done[each.at]) is not None]
         self._done.clear()
-        return Delivery(len(selected) - len(refused), refused)
+        return BatchResult(len(selected) - len(refused), refused)
 
     async def _send(self, event: Mapping[str, str]) -> Unprocessable | None:
         """None once the receiver has the event, or the reason why it never will. Raises TargetAway."""

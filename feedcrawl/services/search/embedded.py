@@ -16,7 +16,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.archive.retention import kept_since
-from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, TargetAway, count
+from feedcrawl.services.operations.consumer import BATCH, BatchResult, Consumer, TargetAway, count
 from feedcrawl.store.search.interface import DAMAGED, Changes, IndexUnavailable
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class EmbeddedIndexer:
         """True if the stream may have been trimmed beyond the last event of the index."""
         return float(file.note("seen_ts") or 0) < self._stores.now().timestamp() - self._stores.kept_sec
 
-    def finish(self, stored: Sequence[StoredEvent], done: Delivery) -> None:  # noqa: ARG002 - the index has noted the last
+    def finish(self, stored: Sequence[StoredEvent], done: BatchResult) -> None:  # noqa: ARG002 - the index has noted the last
         """Store the events that cannot be read."""
         for each, why in done.refused:
             self._stores.events.refuse(each, GROUP, why.reason, why.detail)
@@ -130,11 +130,11 @@ class EmbeddedIndexer:
 
     # --- the target ---
 
-    async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+    async def deliver(self, events: Sequence[StoredEvent]) -> BatchResult:
         """Store and remove the documents of the events, with the note of the last event, in one transaction."""
         return await asyncio.to_thread(self._deliver, events)
 
-    def _deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+    def _deliver(self, events: Sequence[StoredEvent]) -> BatchResult:
         changes, ends = self._stores.documents.changes(events)
         with self._failures():
             file = self._stores.index.writable()
@@ -144,7 +144,7 @@ class EmbeddedIndexer:
             file.apply(changes, {"cursor": events[-1].at, "seen_ts": str(now)})
             self._seen = now
         refused = [(each, why) for each, why in zip(events, ends, strict=True) if why is not None]
-        return Delivery(len(changes.stored) + len(changes.removed), refused)
+        return BatchResult(len(changes.stored) + len(changes.removed), refused)
 
     async def close(self) -> None:
         """Nothing: the files are closed by `leave` and with the stores."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.archive.retention import kept_since
 from feedcrawl.domain.operations.events import Unprocessable
-from feedcrawl.services.operations.consumer import BATCH, Consumer, Delivery, GroupSource, TargetAway
+from feedcrawl.services.operations.consumer import BATCH, BatchResult, Consumer, GroupSource, TargetAway
 from feedcrawl.store.search.interface import Changes, IndexUnavailable
 
 if TYPE_CHECKING:
@@ -79,18 +79,18 @@ class ServerTarget:
     def __init__(self, stores: ServerIndexStores) -> None:
         self._stores = stores
 
-    async def deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+    async def deliver(self, events: Sequence[StoredEvent]) -> BatchResult:
         """Store and remove the documents of the events. Raises TargetAway."""
         return await asyncio.to_thread(self._deliver, events)
 
-    def _deliver(self, events: Sequence[StoredEvent]) -> Delivery:
+    def _deliver(self, events: Sequence[StoredEvent]) -> BatchResult:
         changes, ends = self._stores.documents.changes(events)
         with _failures():
             self._stores.index.prepare()
             refused = self._stores.index.store(changes)
         dead_letters = [(each, why) for each, why in zip(events, ends, strict=True) if why is not None]
         dead_letters += [(_last(events, each.uid), Unprocessable(each.reason, each.detail)) for each in refused]
-        return Delivery(len(changes.stored) + len(changes.removed) - len(refused), dead_letters)
+        return BatchResult(len(changes.stored) + len(changes.removed) - len(refused), dead_letters)
 
     async def close(self) -> None:
         """Nothing: the connections are closed with the stores."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import FrontierStatistics, HostStatistics
-    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task, TaskRecord
+    from feedcrawl.domain.frontier.tasks import Again, History, Lease, StoredTask, Task
 
 Enqueued = Literal["queued", "raised", "pending", "leased", "known", "again", "moved"]
 """The result of enqueueing a task.
@@ -229,12 +229,12 @@ class Frontier(Protocol):
         """Deletes a task, even if a worker holds it; False if there was none."""
 
     @abstractmethod
-    def record(self, task_id: str) -> TaskRecord | None:
+    def record(self, task_id: str) -> StoredTask | None:
         """The stored record of a task, for `adopt`; None if unknown."""
 
     @abstractmethod
     def adopt(
-        self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
+        self, record: StoredTask, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """Stores the record of a task from another shard; `polled` counts the fetch that ended there.
 

@@ -23,7 +23,7 @@ import re
 import string
 from typing import TYPE_CHECKING, get_args
 
-from feedcrawl.domain.frontier.tasks import Kind, Origin, Task, TaskRecord, compact, valid_utf8
+from feedcrawl.domain.frontier.tasks import Kind, Origin, StoredTask, Task, compact, valid_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +67,7 @@ def packed(task: Task) -> tuple[str, str]:
     return valid_utf8(head), valid_utf8(SEPARATOR.join(("", "", compact(rest) if rest else "", str(payload))))
 
 
-def unpacked(task_id: str, text: str) -> TaskRecord:
+def unpacked(task_id: str, text: str) -> StoredTask:
     """The fields of a stored record, of this form or of an earlier version's."""
     if text.startswith("{"):
         return dict(json.loads(text))

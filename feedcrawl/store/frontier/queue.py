@@ -18,8 +18,8 @@ from feedcrawl.domain.frontier.tasks import (
     Again,
     History,
     Lease,
+    StoredTask,
     Task,
-    TaskRecord,
     compact,
     lane_of,
     task_from_record,
@@ -165,13 +165,13 @@ class Shard(ShardReads):
     def _clock_ms(self) -> int:
         return int(self._run("now"))
 
-    def record(self, task_id: str) -> TaskRecord | None:
+    def record(self, task_id: str) -> StoredTask | None:
         """As `Frontier.record`."""
         text = self._client.get(f"{self._prefix}t:{task_id}")
         return None if text is None else unpacked(task_id, str(text))
 
     def adopt(
-        self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
+        self, record: StoredTask, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`."""
         arguments = compact(dict(record)), ms(delay_sec), int(polled), *stored_scopes(record["host"])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.frontier.payloads import Patch
     from feedcrawl.domain.frontier.statistics import HostStatistics
-    from feedcrawl.domain.frontier.tasks import Again, History, Lease, Task, TaskRecord
+    from feedcrawl.domain.frontier.tasks import Again, History, Lease, StoredTask, Task
     from feedcrawl.store.frontier.interface import Enqueued, Released, Return, Returned, SharedPace, Signal
     from feedcrawl.store.frontier.scripts import FrontierPolicy
     from feedcrawl.store.redis.client import Client
@@ -194,13 +194,13 @@ class Shards(Frontier):
         removed = [frontier.remove(task_id) for frontier in self._frontiers]
         return any(removed)
 
-    def record(self, task_id: str) -> TaskRecord | None:
+    def record(self, task_id: str) -> StoredTask | None:
         """As `Frontier.record`."""
         found = self._where(task_id)
         return None if found is None else found[1]
 
     def adopt(
-        self, record: TaskRecord, *, delay_sec: float = 0, polled: bool = False
+        self, record: StoredTask, *, delay_sec: float = 0, polled: bool = False
     ) -> Literal["queued", "pending", "known"]:
         """As `Frontier.adopt`, in the shard of the task's host."""
         number = self._home(record["host"])
@@ -328,7 +328,7 @@ class Shards(Frontier):
         self._expect(ending.lease.shard, 0)
         self._expect(number, 0)
 
-    def _record_of(self, lease: Lease) -> TaskRecord | None:
+    def _record_of(self, lease: Lease) -> StoredTask | None:
         """The record of a task that this worker still holds, its lease extended for the next steps; None if lost."""
         frontier = self._frontiers[lease.shard]
         return None if frontier.heartbeat([lease]) else frontier.record(lease.id)
@@ -348,7 +348,7 @@ class Shards(Frontier):
         number = self._home(host) if host else lease.shard
         return None if number == lease.shard else number
 
-    def _where(self, task_id: str) -> tuple[int, TaskRecord] | None:
+    def _where(self, task_id: str) -> tuple[int, StoredTask] | None:
         """The shard that has a task, and the task's record; a record `moved` does not count."""
         for number, frontier in enumerate(self._frontiers):
             record = frontier.record(task_id)
