@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
 
 from feedcrawl.console.command import StoreCommand
 from feedcrawl.domain.subscriptions.sorting import COLUMNS, SHOWN
@@ -23,6 +26,8 @@ class Command(StoreCommand):
         """Runs the listing, or the action that the first word names; only an action imports what changes feeds."""
         if opts.budget or (args and args[0] in ACTIONS):
             self.work_module = "feedcrawl.console.subscriptions.feed_actions"
+        elif len(args) > 1 and re.fullmatch("[a-z-]+", args[0]):  # a word that cannot be an address
+            raise UsageError(f"{args[0]!r} is no action; there are: {', '.join(ACTIONS)}", print_help=False)
         super().run(args, opts)
 
     def syntax(self) -> str:

@@ -372,7 +372,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
     def _resume(self) -> None:
         if self._away_since is not None and self._away_for is not None:
             away_sec = round(time.monotonic() - self._away_since, 1)
-            logger.info(f"{_what(self._away_for)}_back", extra={"away_sec": away_sec, "reason": self._away_for.code})  # noqa: G004
+            logger.warning(f"{_what(self._away_for)}_back", extra={"away_sec": away_sec, "reason": self._away_for.code})  # noqa: G004
             self._away_since = self._away_for = None
             self._has_strays()
             unpushed, self._unpushed = self._unpushed, []

@@ -98,7 +98,7 @@ class Verdicts:
         self._stats.inc_value(f"feedcrawl/own_outage/{change}")
         network = self._leases.own_network
         if change == "ended":
-            logger.info("own_outage_over", extra={"hosts": network.requested, "hosts_failing": len(network.failing)})
+            logger.warning("own_outage_over", extra={"hosts": network.requested, "hosts_failing": len(network.failing)})
             return
         logger.warning("own_outage", extra={"hosts": network.requested, "hosts_failing": len(network.failing)})
         try:

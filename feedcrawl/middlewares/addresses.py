@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports, url_refusal
+from feedcrawl.domain.http.url_gate import in_words
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.exceptions import AddressRefused
 
@@ -56,7 +57,7 @@ class AddressMiddleware:
         plain = _PLAIN.fullmatch(request.url)
         refusal = self._root_refusal(plain[1]) if plain else self._refusal(request.url)
         if refusal:
-            raise AddressRefused(f"{refusal}: {request.url}")
+            raise AddressRefused(in_words(refusal, request.url))
 
     def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy's signature
         """Counts address refusals, both from this middleware and from the resolver."""

@@ -137,7 +137,7 @@ class Routes:
         self._count(f"feedcrawl/outgoing/answered/{route.name}")
         before = self._circuits.pop(route, CLOSED)
         if before.until:
-            logger.info("route_circuit_closed", extra={"outgoing": route.name})
+            logger.warning("route_circuit_closed", extra={"outgoing": route.name})
 
     def _failed(self, route: Route, host: str, error: RouteFailed, opened: int) -> None:
         self._count(f"feedcrawl/outgoing/{error.reason}/{route.name}")

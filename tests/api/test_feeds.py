@@ -125,6 +125,12 @@ def test_settings_of_a_feed(local: Callers, client: httpx.Client) -> None:
     assert {name: feed[name] for name in fields} == fields
     assert (feed["drop_rules"], feed["private"], feed["schedule"]["reason"]) == ("", [], "paused")
     path = f"/feeds/{feed['id']}"
+    why = client.get(f"{path}/why").json()
+    assert (why["next_at"], why["reason"], why["because"]) == (
+        None,
+        "paused",
+        "it is paused: not polled until it is resumed",
+    )
     changed = client.patch(path, json=dict.fromkeys(fields)).json()
     assert [changed[name] for name in fields] == [False, False, None, ""]
     for body in ({"keep_rules": "title"}, {"drop_rules": "title=("}, {"user_agent": "a\nb"}, {"user_agent": ""}):

@@ -197,6 +197,30 @@ def test_the_extraction_of_an_article_is_explained(call: Call, tmp_path: Path) -
     assert call("why", exchange.fetch_id)[1] == out
 
 
+def test_why_a_paused_feed_is_not_polled(call: Call, redis_client: redis.Redis) -> None:
+    feed_id = call("subscribe", "http://a.test/", "--as-is")[1].split()[0]
+    polled = PollRecord(
+        interval_sec=2400.0,
+        next_at="2026-03-02T08:40:00.000Z",
+        reason="rate",
+        candidates=(("rate", 2400.0),),
+        last_fetch_at="2026-03-02T08:00:00.000Z",
+        last_status=200,
+        last_result="fetched",
+    )
+    call("feeds", "pause", feed_id)
+    assert call("why", feed_id)[1].splitlines()[1:] == [
+        "Paused: no poll until `scrapy feeds resume http://a.test/`",
+        "Never polled yet.",
+    ]
+    for command in Registry(redis_client).commit(feed_id, polled, {"poll_id": "1", "at": "t1", "result": "fetched"}):
+        redis_client.execute_command(*command)
+    assert "Next poll" not in (shown := call("why", feed_id)[1])
+    assert "Last polled at 2026-03-02T08:00:00.000Z" in shown
+    call("feeds", "resume", feed_id)
+    assert "Next poll at 2026-03-02T08:40:00.000Z" in call("why", feed_id)[1]
+
+
 def test_why(call: Call, redis_client: redis.Redis) -> None:
     call("subscribe", "http://a.test/", "--as-is")
     (feed_id,) = (feed.id for feed in Registry(redis_client).all())
@@ -267,6 +291,16 @@ def test_sitemaps_are_listed_explained_and_dropped(call: Call, redis_client: red
     assert store.count() == 0
     code, _, err = call("why", index.url)
     assert (code, "neither subscribed nor watched" in err) == (2, True)
+
+
+def test_an_unknown_action_is_refused_with_those_that_exist(call: Call) -> None:
+    with pytest.raises(UsageError, match="'refetch' is no action; there are: move, undo-move"):
+        call("feeds", "refetch", "http://a.test/")
+
+
+def test_an_override_is_no_setting(call: Call) -> None:
+    with pytest.raises(UsageError, match="--override min_interval_sec=VALUE"):
+        call("subscribe", "http://a.test/feed", "--as-is", "--set", "min_interval_sec=600")
 
 
 def test_overrides_of_a_feed_are_set_and_undone(call: Call, redis_client: redis.Redis) -> None:

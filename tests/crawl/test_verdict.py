@@ -219,7 +219,7 @@ WAYS = [
 def test_an_outage_of_our_own_network_counts_against_no_host(
     verdicts: Verdicts, frees: Frees, caplog: Any, error: Exception
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.WARNING)  # the end of an outage is shown where its beginning is
     verdicts.answered(of_host("good.test"), Response("http://x.test/"))
     outcomes = [verdicts.failed(of_host(f"h{number}.test"), error) for number in range(12)]
     assert [outcome.reason == "own_outage" for outcome in outcomes] == [False] * 8 + [True] * 4

@@ -28,6 +28,7 @@ def test_refused(url: str, method: str) -> None:
         middleware().process_request(Request(url, method=method))
     assert isinstance(caught.value, IgnoreRequest)
     assert caught.value.reason == "address_refused"
+    assert not caught.value.detail.startswith("url_")  # words, not a code
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
 from scrapy.crawler import CrawlerProcess
@@ -17,6 +17,7 @@ from feedcrawl.console.subscriptions.login import headers_of
 from feedcrawl.domain.discovery.choice import choose
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.subscriptions.access import access_for
+from feedcrawl.domain.subscriptions.records import Overrides
 from feedcrawl.domain.subscriptions.specs import Refused
 from feedcrawl.domain.urls import resolve
 from feedcrawl.services.subscriptions import finding, registering
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 
+OVERRIDES: Final = frozenset(each.name for each in fields(Overrides))
+"""Names that `--set`, which takes Scrapy's settings, would ignore."""
 BATCH = 100
 """Feeds that are written, and reported, at a time."""
 CHOICE: Final = 3
@@ -43,10 +46,7 @@ CHOICE: Final = 3
 @on(Wiring, makes_data=True)
 def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     """Subscribes to each; prints a line for each feed, and for each unusable argument."""
-    if not args:
-        raise UsageError("name a feed's URL, a page, or a file with a list of them", print_help=False)
-    if opts.pick not in ("", "all") and not opts.pick.isdecimal():
-        raise UsageError("--pick takes a number of the list, or all", print_help=False)
+    _check(args, opts)
     categories = tuple(filter(None, (each.strip() for each in opts.category.split(","))))
     names = [name for each in args for name in registering.split_names(each)]
     limit = wired.config.max_feeds_per_list
@@ -88,6 +88,17 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     if choosing.open:
         return CHOICE
     return DONE if ids else UNUSABLE
+
+
+def _check(args: Sequence[str], opts: Namespace) -> None:
+    """UsageError for arguments and options that cannot be meant so."""
+    if not args:
+        raise UsageError("name a feed's URL, a page, or a file with a list of them", print_help=False)
+    if opts.pick not in ("", "all") and not opts.pick.isdecimal():
+        raise UsageError("--pick takes a number of the list, or all", print_help=False)
+    for name in (pair.partition("=")[0] for pair in opts.set):
+        if name in OVERRIDES:
+            raise UsageError(f"{name} is an override, not a setting: --override {name}=VALUE", print_help=False)
 
 
 def _known(wired: Wiring, specs: Sequence[SubscriptionSpec]) -> dict[str, Feed]:
@@ -177,7 +188,8 @@ class Choosing:
                 return [replace(spec, url=as_it_is)]
             say("subscribe", f"{spec.url} could not be looked at, {why} ({seen.code}); it is subscribed as it is")
             return [spec]
-        detail = f"it is not subscribed: {seen.detail or seen.code}; --as-is does it anyway"
+        hint = "" if seen.code == "address_refused" else "; --as-is does it anyway"  # no poll could reach the address
+        detail = f"it is not subscribed: {seen.detail or seen.code}{hint}"
         self.refused.append(Refused(spec.url, seen.code, detail))
         return []
 

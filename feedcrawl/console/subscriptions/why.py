@@ -108,10 +108,13 @@ def _show(lines: Iterable[str]) -> int:
 def decision(record: WhyRecord) -> Iterator[str]:
     """The feed, its next poll, and each rule with the wait that it proposed."""
     yield f"{record['title'] or 'feed'}  {record['url']}  {record['id']}"
+    if record["reason"] == "paused":
+        yield f"Paused: no poll until `{program()} feeds resume {record['url']}`"
     if record["last_fetch_at"] is None:
-        yield "Never polled yet: due since it was subscribed."
+        yield "Never polled yet." if record["reason"] == "paused" else "Never polled yet: due since it was subscribed."
         return
-    yield from next_poll(record)
+    if record["reason"] != "paused":
+        yield from next_poll(record)
     per_day, late = record["new_entries_per_day"], record["mean_delay_sec"]
     if late is not None:
         yield f"Expected: {per_day:.1f} new entries per day, found {duration(late)} late in the mean"

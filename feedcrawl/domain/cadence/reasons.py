@@ -36,8 +36,9 @@ RULES: Final = {
     "fixed": "its interval is fixed by an override",
     "push-backup": "its hub delivers new entries: polled as a safety net",
     "push-only": "it is set to push_only: polled as a safety net",
+    "paused": "it is paused: not polled until it is resumed",
 }
-"""Rules of a decision; `reason` is one of them, or two joined by `+`."""
+"""Rules of a decision; `reason` is one of them, or two joined by `+`. The state `paused` replaces a decision."""
 
 _LEARNT: Final = frozenset({"rate", "window", "burst", "timetable", "overrun", "initial"})
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))

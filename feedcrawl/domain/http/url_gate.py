@@ -31,7 +31,10 @@ class Gate:
         resolved = resolve(url)
         refusal = url_refusal(resolved, self.opened, self._denied)
         if refusal is not None:
-            raise InvalidUrl(
-                _CODES.get(refusal, refusal), _DETAILS.get(refusal, f"{resolved[:80]!r} cannot be fetched")
-            )
+            raise InvalidUrl(_CODES.get(refusal, refusal), in_words(refusal, resolved))
         return resolved
+
+
+def in_words(refusal: str, url: str) -> str:
+    """The reason for which the text of a URL forbids the request, as a clause."""
+    return _DETAILS.get(refusal, f"{url[:80]!r} cannot be fetched ({refusal})")

@@ -106,8 +106,9 @@ class Readiness:
         nearly full.
         """
         for folder in (self._data_dir, *(self._data_dir / name for name in FOLDERS)):
-            if self._min_free_bytes and free_bytes(folder) < self._min_free_bytes:
-                raise DiskUnavailable(folder, NEARLY_FULL)
+            if self._min_free_bytes and (free := free_bytes(folder)) < self._min_free_bytes:
+                state = f"{free >> 20} MiB free, FEEDCRAWL_MIN_FREE_BYTES is {self._min_free_bytes >> 20} MiB"
+                raise DiskUnavailable(folder, NEARLY_FULL, state)
 
     def _folder(self, path: Path) -> Path:
         """The folder of the data directory that contains a file: each folder may be on a disk of its own."""

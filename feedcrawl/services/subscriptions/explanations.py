@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 
 
 def explained(feed: Feed, push: HubSubscription | None, now: datetime) -> WhyRecord:
-    """The next poll, each candidate with its wait in seconds, and the state of the feed's hub."""
-    polls = feed.polls
+    """The next poll, each candidate with its wait in seconds, and the state of the feed's hub. A paused feed has
+    neither next poll nor candidates.
+    """
+    polls, paused = feed.polls, feed.subscription.paused
+    reason = "paused" if paused else polls.reason
     per_day = entries_per_day(polls.cadence_state.arrivals)
     return {
         "id": feed.id,
         "url": feed.subscription.url,
         "title": feed.subscription.title or polls.title,
-        "next_at": polls.next_at,
+        "next_at": None if paused else polls.next_at,
         "interval_sec": polls.interval_sec,
-        "reason": polls.reason,
-        "because": in_words_or_none(polls.reason),
-        "candidates": proposals(polls.reason, polls.candidates),
+        "reason": reason,
+        "because": in_words_or_none(reason),
+        "candidates": proposals(reason, () if paused else polls.candidates),
         "new_entries_per_day": per_day or None,
-        "mean_delay_sec": polls.interval_sec / 2 if per_day and polls.interval_sec else None,
+        "mean_delay_sec": polls.interval_sec / 2 if per_day and polls.interval_sec and not paused else None,
         "not_sent": list(trust_from(polls.trust).marks),
         "last_item_count": polls.shown,
         "possibly_missed": polls.possibly_missed,

@@ -54,11 +54,13 @@ _PLAIN = frozenset({str, int, bool, type(None), list, dict})
 
 
 class DiskUnavailable(FeedcrawlError):
-    """A file could not be read or written. `reason` is the reason code (`disk_full`, `symlink_refused`, …)."""
+    """A file could not be read or written. `reason` is the reason code (`disk_full`, `symlink_refused`, …), `state`
+    what else is known of the disk.
+    """
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(reason, str(path))
-        self.args = (path, reason)  # exceptions are copied and pickled by their args
+    def __init__(self, path: Path, reason: str, state: str = "") -> None:
+        super().__init__(reason, f"{path}: {state}" if state else str(path))
+        self.args = (path, reason, state)  # exceptions are copied and pickled by their args
         self.path = path
         self.reason = reason
 

@@ -153,8 +153,8 @@ def test_a_disk_that_is_nearly_full_pauses_until_it_has_room(
     for folder, free in ((tmp_path, 1 << 30), (tmp_path / "raw", (1 << 30) - 1), (tmp_path / "raw", 1 << 30)):
         room[folder] = free
         readiness.check()
-        found.append(code(readiness))
-    assert found == [None, "disk_nearly_full", None]
+        found.append(readiness.trouble and readiness.trouble.detail)
+    assert found == [None, f"{tmp_path / 'raw'}: 1023 MiB free, FEEDCRAWL_MIN_FREE_BYTES is 1024 MiB", None]
 
 
 def test_the_room_of_a_missing_folder_is_that_of_its_parent(tmp_path: Path) -> None:
