@@ -15,7 +15,6 @@ from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain.discovery import choice, feed_like_links, find_feeds
 from feedcrawl.domain.discovery.choice import read_candidate
-from feedcrawl.domain.discovery.links import feeds_in_headers
 from feedcrawl.domain.sitemaps.news import lists_anything
 from feedcrawl.domain.sites.site_search import (
     MAX_NAMED,
@@ -156,9 +155,8 @@ class _Search:
         feeds.
         """
         parsers = self._tasks.wired.parsers
-        headers = [value.decode("latin-1") for value in page.headers.getlist("Link")]
-        named = (*feeds_in_headers(headers, url=page.url), *await links(parsers, find_feeds, page))
-        return choice.places(named, page.url), choice.places(await links(parsers, feed_like_links, page), page.url)
+        named, likely = await links(parsers, find_feeds, page), await links(parsers, feed_like_links, page)
+        return choice.places(named, page.url), choice.places(likely, page.url)
 
     async def sitemaps(self) -> list[str]:
         """The sitemaps that robots.txt names, else those at the usual addresses."""

@@ -13,6 +13,7 @@ from scrapy.exceptions import StopDownload
 from feedcrawl import handlers, outgoing, wiring
 from feedcrawl.domain.articles.file_types import may_be, media_type
 from feedcrawl.domain.frontier.tasks import FILE_LANE, LANES
+from feedcrawl.domain.operations.settings import SWITCHES
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
 """Stat of a crawl: True if arguments were given and none of them could be used."""
 NAMED_FEED_REFUSED: Final = "feedcrawl/named_feed_refused"
 """Stat of a crawl: True if a feed of the arguments does not exist."""
-_SWITCH = {"1": True, "true": True, "yes": True, "on": True} | dict.fromkeys(("", "0", "false", "no", "off"), False)
 
 
 class Handler(Protocol):
@@ -169,7 +169,8 @@ class FrontierSpider(Spider):
 
 def switch(name: str, value: object) -> bool:
     """The value of a spider argument that is on or off; ValueError for any other word."""
+    word = str(value).strip().lower()
     try:
-        return _SWITCH[str(value).strip().lower()]
+        return bool(word) and SWITCHES[word]
     except KeyError:
         raise ValueError(f"{name}={value} is neither on nor off: write {name}=1 or {name}=0") from None

@@ -33,18 +33,17 @@ _NOBODY: Final = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class OutFeed:
-    """A collection and its URLs: of this page, of the next page, of the WebSub hub, of the web page.
+    """A collection and its URLs: of this page, of the next page, of the WebSub hub.
 
-    `id` is shared by all pages (RFC 5005 section 3); None for a collection with one page, whose URL is its id.
+    `id` is shared by all pages (RFC 5005 section 3).
     """
 
     title: str
     self_url: str
     updated: datetime
-    home_url: str | None = None
+    id: str
     next_url: str | None = None
     hub_url: str | None = None
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,11 @@ def entry_of(article: ArticleFields) -> OutEntry:
 def atom(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
     """An Atom document. An entry's id is made of the article's uid, and stays if its URL changes."""
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
-    _text(root, "id", iri(feed.id or feed.self_url))
+    _text(root, "id", iri(feed.id))
     _text(root, "title", feed.title)
     _text(root, "updated", rfc3339(max((entry.updated for entry in entries), default=feed.updated), "seconds"))
     _text(root, "generator", "feedcrawl")
-    links = {"self": feed.self_url, "alternate": feed.home_url, "next": feed.next_url, "hub": feed.hub_url}
+    links = {"self": feed.self_url, "next": feed.next_url, "hub": feed.hub_url}
     for rel, url in links.items():
         _link(root, rel, url)
     for entry in entries:
@@ -130,7 +129,6 @@ def json_feed(feed: OutFeed, entries: Sequence[OutEntry]) -> bytes:
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,
         "feed_url": iri(feed.self_url),
-        "home_page_url": feed.home_url and iri(feed.home_url),
         "next_url": feed.next_url and iri(feed.next_url),
         "hubs": [{"type": "WebSub", "url": iri(feed.hub_url)}] if feed.hub_url else None,
         "items": [_item(entry) for entry in entries],

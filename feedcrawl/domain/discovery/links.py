@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from feedcrawl.domain.discovery.link_headers import header_links
+from feedcrawl.domain.discovery.link_headers import HeaderLink, header_links
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.markup import start_tags
@@ -23,7 +23,6 @@ COMMON_PATHS: Final = ("/feed", "/rss", "/atom.xml", "/feed.xml", "/rss.xml", "/
 MAX_LINKS: Final = 200  # of one page
 MAX_PAGE_LINKS: Final = 5000  # anchors of one page
 MAX_TITLE: Final = 1000  # characters
-MAX_HEADERS, MAX_HEADER = 20, 8_192  # Link headers, and characters of each
 
 _FEED_TYPE = re.compile(r"(?:application|text)/(?:x-)?(?:rss|atom|rdf)(?:\+xml)?|application/feed\+json")
 _GENERIC_TYPES = frozenset({"application/xml", "text/xml", "application/json"})
@@ -37,10 +36,6 @@ _FEED_LIKE = re.compile(
     r"|[?&](?:feed|format|type)=(?:rss2?|atom|rdf)(?:&|$)",
     re.IGNORECASE,
 )
-_HEADER_LINK = re.compile(
-    r"""<([^<>]{1,2083})>((?:[ \t]*+;[ \t]*+(?:[^\s",;=]++(?:[ \t]*+=[ \t]*+(?:"[^"]*"|[^\s",;]*+))?)?)*+)"""
-)
-_PARAMETER = re.compile(r"""([^\s",;=]+)[ \t]*=[ \t]*(?:"([^"]*)"|([^\s",;]*))""")
 
 
 def find_feeds(html: bytes, *, url: str, headers: Sequence[str] = ()) -> tuple[FeedLink, ...]:
@@ -50,17 +45,8 @@ def find_feeds(html: bytes, *, url: str, headers: Sequence[str] = ()) -> tuple[F
     resolved against `<base>` (WHATWG HTML section 4.6.7.1, "rel alternate"; RSS Advisory Board, "RSS Autodiscovery").
     `type` is None if the page gives none.
     """
-    return _unique((*_linked(headers, url), *_announced(html, url)))
-
-
-def feeds_in_headers(values: Iterable[str], *, url: str) -> tuple[FeedLink, ...]:
-    """The feeds that a response announces by Link headers with `rel="alternate"` and a feed's type, or `rel="feed"`."""
-    named = ((link, _resolved(link.target, url)) for link in header_links(values))
-    return _unique(
-        FeedLink(href, link.type or None, None)
-        for link, href in named
-        if href and _names_a_feed(frozenset(link.rels), link.type or None, href)
-    )
+    base, tags = _page(html, url, "link")
+    return _unique((*_feeds(map(_as_tag, header_links(headers)), url), *_feeds(tags, base)))
 
 
 def feed_like_links(html: bytes, *, url: str) -> tuple[FeedLink, ...]:
@@ -80,20 +66,8 @@ def page_links(html: bytes, *, url: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(href for tag in tags if (href := _href(tag, base))))[:MAX_PAGE_LINKS]
 
 
-def _announced(html: bytes, url: str) -> Iterator[FeedLink]:
-    base, tags = _page(html, url, "link")
-    return _feeds(tags, base)
-
-
-def _linked(headers: Sequence[str], url: str) -> Iterator[FeedLink]:
-    values = (value[:MAX_HEADER] for value in headers[:MAX_HEADERS])
-    found = (link for value in values for link in _HEADER_LINK.finditer(value))
-    return _feeds(({**_parameters(link[2]), "href": link[1]} for link in found), url)
-
-
-def _parameters(text: str) -> dict[str, str]:
-    """The parameters of a link, the first of each name (RFC 8288 section 3.3)."""
-    return {name.lower(): quoted or bare for name, quoted, bare in reversed(_PARAMETER.findall(text))}
+def _as_tag(link: HeaderLink) -> dict[str, str]:
+    return {"href": link.target, "rel": " ".join(link.rels), "type": link.type, "title": link.title}
 
 
 def _feeds(tags: Iterable[dict[str, str]], base: str) -> Iterator[FeedLink]:

@@ -100,7 +100,7 @@ class FrontierStatistics:
             _sum(self.tasks, other.tasks),
             self.leased + other.leased,
             _sum(self.places, other.places),
-            {lane: _later(self.lateness.get(lane), other.lateness.get(lane)) for lane in lanes},
+            {lane: _added(self.lateness.get(lane), other.lateness.get(lane)) for lane in lanes},
         )
 
 
@@ -166,7 +166,7 @@ def host_statistics(
     delay, doublings = round(float(record.get("delay", 1000 * delay_sec))), int(record.get("doublings", 0))
     return HostStatistics(
         name=name,
-        tasks=None if "at" in record or "front" in record else int(record.get("tasks", 0)),
+        tasks=int(record.get("tasks", 0)),
         busy=int(record.get("busy", 0)),
         concurrency=int(record.get("concurrency", concurrency)),
         delay_sec=effective_delay(delay, doublings) / 1000,
@@ -188,7 +188,7 @@ def _sum(left: Mapping[K, int], right: Mapping[K, int]) -> dict[K, int]:
     return {key: left.get(key, 0) + right.get(key, 0) for key in {**left, **right}}
 
 
-def _later(left: Lateness | None, right: Lateness | None) -> Lateness:
+def _added(left: Lateness | None, right: Lateness | None) -> Lateness:
     sides = [each for each in (left, right) if each is not None]
     buckets: Counter[float] = Counter()
     for each in sides:

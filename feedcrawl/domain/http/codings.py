@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.compression import GZIP, PIECES, ZSTD, Damaged, TooLarge, fill
+from feedcrawl.domain.http.sniffing import BINARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_CODINGS: Final = 2
 
-# Control characters that no text contains: "binary data byte" of the MIME Sniffing Standard.
-_BINARY = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -132,7 +131,7 @@ def _sniff(body: bytes) -> str | None:
     if body.startswith(ZSTD):
         return "zstd"
     head = body[:1024]
-    is_text = head.startswith(_UTF16) or len(head.translate(None, _BINARY)) == len(head)
+    is_text = head.startswith(_UTF16) or len(head.translate(None, BINARY)) == len(head)
     return "text" if is_text else None
 
 

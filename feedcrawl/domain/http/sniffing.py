@@ -70,7 +70,7 @@ SIGNATURES: Final = tuple(
 """In the order in which they are tried: of two that match, the first is the closer one."""
 _ANY_BINARY: Final = re.compile(b"|".join(b"(?:%s)" % start for start, words, *_ in _ROWS if words), re.DOTALL)
 
-_BINARY: Final = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
+BINARY: Final = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
 """Control characters that no text contains: "binary data byte" of the standard."""
 _BINARY_TEXT: Final = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _LOOKED_AT: Final = 4096
@@ -88,7 +88,7 @@ def kind_of(body: bytes) -> str | None:
         return None
     for signature in SIGNATURES:
         found = signature.start.match(head) if signature.words is not None else None
-        if found is not None and (not found[0].isalnum() or head.translate(None, _BINARY) != head):
+        if found is not None and (not found[0].isalnum() or head.translate(None, BINARY) != head):
             return signature.words
     return None
 

@@ -24,7 +24,7 @@ FIXED: Final = {
 OTHER_PREFIX: Final = "PAGE_FETCHER_"
 """Prefix of another fetcher's variables, which may still be set on a machine where that fetcher ran."""
 
-_WORDS: Final = {
+SWITCHES: Final = {
     "1": True,
     "true": True,
     "yes": True,
@@ -34,6 +34,7 @@ _WORDS: Final = {
     "no": False,
     "off": False,
 }
+"""The words for on and off, in settings, arguments of spiders and lists of feeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Setting:
 
     def _boolean(self, value: object) -> bool:
         try:
-            return _WORDS[str(value).lower()]
+            return SWITCHES[str(value).lower()]
         except KeyError:
             raise ConfigError(f"{self.name} must be on or off, not {value!r}") from None
 

@@ -17,7 +17,7 @@ from feedcrawl.domain.urls import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-ASKED_LEASE_SEC = 7 * 86_400.0
+REQUESTED_LEASE_SEC = 7 * 86_400.0
 MIN_LEASE_SEC, MAX_LEASE_SEC = 3_600.0, 10 * 86_400.0
 """Bounds of a lease: a shorter lease counts as the least, a longer one as the greatest."""
 ABSURD_LEASE_SEC = 366 * 86_400.0
@@ -98,7 +98,7 @@ def digest_of(token: str) -> str:
 def lease_sec(text: str | None) -> float | None:
     """Seconds of a lease, within bounds; the requested time if the hub names none, None if the value is invalid."""
     if not text:
-        return ASKED_LEASE_SEC
+        return REQUESTED_LEASE_SEC
     seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0.0
     return min(max(seconds, MIN_LEASE_SEC), MAX_LEASE_SEC) if 0 < seconds <= ABSURD_LEASE_SEC else None
 

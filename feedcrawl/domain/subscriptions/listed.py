@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.feeds.selection import read_rules
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
+from feedcrawl.domain.operations.settings import SWITCHES
 from feedcrawl.domain.subscriptions.records import Overrides
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ _BRACES: Final = str.maketrans("{}", "()")
 MAX_AGENT: Final = 300
 
 _AGENT: Final = re.compile(rf"[\x21-\x7e][\x20-\x7e]{{0,{MAX_AGENT - 1}}}")
-_ON = frozenset({"1", "true", "yes", "on"})
-_OFF = frozenset({"0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def overrides_from(pairs: Iterable[str]) -> dict[str, object]:
         if field.name in ("keep_rules", "drop_rules"):
             read_rules(value)
         overrides[field.name] = found = overrides_of({field.name: value}).given().get(field.name, field.default)
-        if value and found == field.default and value.strip().lower() not in _OFF:
+        if value and found == field.default and SWITCHES.get(value.strip().lower()) is not False:
             raise Refusal("bad_override", f"{value!r} cannot be {field.name}")
     return overrides
 
@@ -104,7 +103,7 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_on(value: object) -> bool:
-    return str(value).strip().lower() in _ON
+    return SWITCHES.get(str(value).strip().lower(), False)
 
 
 def _agent(value: object) -> str | None:

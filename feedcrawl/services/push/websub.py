@@ -83,7 +83,7 @@ class WebSub:
             "hub.mode": "subscribe",
             "hub.topic": topic.topic,
             "hub.callback": callback,
-            "hub.lease_seconds": str(round(protocol.ASKED_LEASE_SEC)),
+            "hub.lease_seconds": str(round(protocol.REQUESTED_LEASE_SEC)),
             "hub.secret": secret,
         }
         return urlencode(form).encode()

@@ -96,15 +96,16 @@ class ShardReads(Frontier):
             pipe.hgetall(f"{self._prefix}h:{name}")
             for scope, key in keys.items():
                 pipe.get(f"{self._prefix}{scope.record}{key}")
-            host, *found = pipe.execute()
-        records = [{"at": 0.0, **_scope(text)} for text in found]
+            host, *texts = pipe.execute()
+        records = list(map(_scope, texts))
         shared = (record["hosts_delay"] for record in records if "hosts_delay" in record)
         delay = next(shared, 1000 * self._policy.host_delay_sec) / 1000
         its = host_statistics(name, host, now, delay_sec=delay, concurrency=self._policy.host_concurrency)
         scopes = {}
         for (scope, key), record in zip(keys.items(), records, strict=True):
             delay, concurrency = self._policy.scope_pace(scope.name)
-            scopes[scope.name] = host_statistics(key, record, now, delay_sec=delay, concurrency=concurrency)
+            found = host_statistics(key, record, now, delay_sec=delay, concurrency=concurrency)
+            scopes[scope.name] = replace(found, tasks=None)  # its hosts have the numbers
         return replace(its, scopes=scopes)
 
     def circuits(self, limit: int = 1000) -> list[HostStatistics]:

@@ -16,7 +16,7 @@ FEED = OutFeed(
     "Ada's articles",
     "https://crawl.test/collections/ada.atom",
     AT,
-    "https://crawl.test/",
+    "https://crawl.test/collections/ada",
     "https://crawl.test/collections/ada.atom?after=1&n=2",
     "https://hub.test/",
 )
@@ -56,7 +56,7 @@ def test_an_atom_feed_has_the_elements_of_its_format() -> None:
     names = {"a": "http://www.w3.org/2005/Atom"}
     root = etree.fromstring(atom(FEED, [BARE, FULL]))
     assert [root.findtext(f"a:{name}", namespaces=names) for name in ("id", "title", "updated")] == [
-        FEED.self_url, FEED.title, "2026-11-28T09:00:00Z",
+        FEED.id, FEED.title, "2026-11-28T09:00:00Z",
     ]  # fmt: skip
     for entry in root.findall("a:entry", names):
         for name in ("id", "title", "updated", "author/a:name"):
@@ -68,7 +68,7 @@ def test_an_atom_feed_has_the_elements_of_its_format() -> None:
 
 
 def test_a_json_feed_has_the_members_of_its_format() -> None:
-    document = json.loads(json_feed(replace(FEED, home_url=None, next_url=None, hub_url=None), [BARE]))
+    document = json.loads(json_feed(replace(FEED, next_url=None, hub_url=None), [BARE]))
     assert document == {
         "version": "https://jsonfeed.org/version/1.1",
         "title": "Ada's articles",

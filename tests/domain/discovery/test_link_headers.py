@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.discovery.link_headers import MAX_LINKS, HeaderLink, header_links
+from feedcrawl.domain.discovery.link_headers import MAX_HEADERS, HeaderLink, header_links
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,9 @@ from feedcrawl.domain.discovery.link_headers import MAX_LINKS, HeaderLink, heade
         ),
         ("</f>; type=application/atom+xml; rel=Alternate", [HeaderLink("/f", ("alternate",), "application/atom+xml")]),
         ("</a>; rel=next, </b>; rel=self", [HeaderLink("/a", ("next",)), HeaderLink("/b", ("self",))]),
-        ('</a>; title="; rel=hub, <x>"; rel=self', [HeaderLink("/a", ("self",))]),
+        ('</a>; title="; rel=hub, <x>"; rel=self', [HeaderLink("/a", ("self",), title="; rel=hub, <x>")]),
+        ('</a>; note="\\"; rel=hub', [HeaderLink("/a")]),
+        ("</a>; rel=next; rel=hub; type=a/b; type=c/d", [HeaderLink("/a", ("next",), "a/b")]),
         ("</a>", [HeaderLink("/a")]),
         ("rel=hub", []),
         ("", []),
@@ -26,7 +28,7 @@ def test_links(value: str, expected: list[HeaderLink]) -> None:
 
 
 def test_few_headers_are_read() -> None:
-    assert len(list(header_links(["</a>; rel=hub"] * 100))) == MAX_LINKS
+    assert len(list(header_links(["</a>; rel=hub"] * 100))) == MAX_HEADERS
 
 
 @given(st.lists(st.text(max_size=80), max_size=3))

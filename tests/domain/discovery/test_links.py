@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.discovery import COMMON_PATHS, MAX_LINKS, feed_like_links, find_feeds
-from feedcrawl.domain.discovery.links import feeds_in_headers
 from feedcrawl.domain.models import FeedLink
 
 URL = "https://news.example/section/page"
@@ -12,14 +11,6 @@ LINK = '<link rel="alternate" type="application/rss+xml" href="{}">'
 
 def urls(html: str | bytes) -> list[str]:
     return [link.url for link in find_feeds(html if isinstance(html, bytes) else html.encode(), url=URL)]
-
-
-def test_feeds_in_link_headers() -> None:
-    values = [
-        '</feed>; rel=alternate; type="application/rss+xml", </hub>; rel=hub',
-        "</x>; rel=alternate; type=text/html",
-    ]
-    assert [link.url for link in feeds_in_headers(values, url="https://a.example/news/")] == ["https://a.example/feed"]
 
 
 def test_url_type_and_title():

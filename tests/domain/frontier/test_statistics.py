@@ -99,7 +99,6 @@ def test_why_a_host_waits(host, domain, expected):
             {"delay": "20000", "concurrency": "3", "next_at": "1"},
             HostStatistics("h", 0, 0, 3, 20.0, 0, "closed", 0, 0.0),
         ),
-        ({"at": {}, "busy": 2}, HostStatistics("h", None, 2, 2, 1.5, 0, "closed", 0, 0.0)),
     ],
 )
 def test_a_host_from_its_record(record, expected):

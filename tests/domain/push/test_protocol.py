@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedcrawl.domain.push.protocol import (
-    ASKED_LEASE_SEC,
     MAX_LEASE_SEC,
     MIN_LEASE_SEC,
+    REQUESTED_LEASE_SEC,
     Topic,
     feed_of,
     is_challenge,
@@ -134,8 +134,8 @@ def test_sha1_is_accepted_where_configured() -> None:
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        (None, ASKED_LEASE_SEC),
-        ("", ASKED_LEASE_SEC),
+        (None, REQUESTED_LEASE_SEC),
+        ("", REQUESTED_LEASE_SEC),
         ("86400", 86_400.0),
         ("60", MIN_LEASE_SEC),
         ("3153600", MAX_LEASE_SEC),
