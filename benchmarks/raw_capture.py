@@ -22,7 +22,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from feedcrawl.store.disk.raw import Exchange, RawStore
+from feedcrawl.domain.archive.warc import Exchange
+from feedcrawl.store.disk.raw import RawStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

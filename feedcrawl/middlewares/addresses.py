@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.addresses import Network
 
-__all__ = ["AddressMiddleware", "AddressRefused"]
-
 STAT = "feedcrawl/address_refused"
 HOSTS = 10_000
 # A URL of which only the authority could be refused: its path cannot be misread, nor become too long when it is

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
-__all__ = ["BodyRefused", "DecodingMiddleware"]
-
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 ERROR_BODY_BYTES = 64 << 10
 SMALL_BYTES = 16 << 10

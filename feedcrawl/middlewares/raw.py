@@ -16,8 +16,9 @@ from scrapy.exceptions import NotConfigured
 
 from feedcrawl import __version__, wiring
 from feedcrawl.config import Config
+from feedcrawl.domain.archive.warc import Captured, Exchange
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.disk.raw import Captured, Exchange, RawStore
+from feedcrawl.store.disk.raw import RawStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.http.redirects import Hop
 
-__all__ = ["HopElsewhere", "RedirectMiddleware", "RedirectRefused"]
-
 
 class RedirectMiddleware:
     """Turns a redirect response into the request for its target.

@@ -14,9 +14,11 @@ from pyarrow import parquet
 from scrapy.exceptions import UsageError
 from warcio.archiveiterator import ArchiveIterator
 
+from feedcrawl.domain.archive.warc import Captured, Exchange
 from feedcrawl.services.archive import exports
 from feedcrawl.store.disk.ndjson import NdjsonFile
-from feedcrawl.store.disk.raw import Captured, Exchange, RawRef, RawStore
+from feedcrawl.store.disk.raw import RawStore
+from feedcrawl.store.disk.raw_index import RawRef
 
 Call = Callable[..., tuple[int, str, str]]
 DAYS = [date(2026, 11, number) for number in (26, 27, 28)]

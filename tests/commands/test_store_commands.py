@@ -15,11 +15,12 @@ from scrapy.exceptions import UsageError
 
 from feedcrawl.commands.feeds import ACTIONS
 from feedcrawl.console.subscriptions import feed_actions
+from feedcrawl.domain.archive.warc import Exchange
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord
 from feedcrawl.domain.subscriptions.lists import read_list
 from feedcrawl.domain.subscriptions.records import PollRecord, Subscription
 from feedcrawl.domain.urls import url_uid
-from feedcrawl.store.disk.raw import Exchange, RawStore
+from feedcrawl.store.disk.raw import RawStore
 from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.subscriptions.registry import Registry
 

@@ -5,7 +5,8 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.utils.test import get_crawler
 
-from feedcrawl.middlewares.addresses import STAT, AddressMiddleware, AddressRefused
+from feedcrawl.exceptions import AddressRefused
+from feedcrawl.middlewares.addresses import STAT, AddressMiddleware
 
 
 def middleware(**settings: Any) -> AddressMiddleware:

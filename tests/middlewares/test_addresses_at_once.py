@@ -9,7 +9,8 @@ from scrapy.utils.test import get_crawler
 
 from feedcrawl.domain.addresses import url_refusal
 from feedcrawl.domain.http.url_gate import in_words
-from feedcrawl.middlewares.addresses import AddressMiddleware, AddressRefused
+from feedcrawl.exceptions import AddressRefused
+from feedcrawl.middlewares.addresses import AddressMiddleware
 
 AUTHORITIES = [
     "a.test",

@@ -15,8 +15,9 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.test import get_crawler
 
 from feedcrawl.crawl.download import MALFORMED
+from feedcrawl.exceptions import BodyRefused
 from feedcrawl.middlewares import decoding
-from feedcrawl.middlewares.decoding import BodyRefused, DecodingMiddleware
+from feedcrawl.middlewares.decoding import DecodingMiddleware
 
 PAGE = "<html><p>Zürich</p></html>".encode()
 BOMB = gzip.compress(bytes(20 << 20))

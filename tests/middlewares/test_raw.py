@@ -16,9 +16,10 @@ from scrapy.utils.test import get_crawler
 from scrapy_process import clean_environment, run_python
 from warcio.archiveiterator import ArchiveIterator
 
+from feedcrawl.domain.archive.warc import Captured
 from feedcrawl.middlewares.raw import RawCaptureMiddleware, exchange
 from feedcrawl.store.disk.files import DiskUnavailable
-from feedcrawl.store.disk.raw import Captured, RawStore
+from feedcrawl.store.disk.raw import RawStore
 
 AT = datetime(2026, 11, 27, tzinfo=UTC)
 META = {"raw": {"feed_id": "f"}, "fetch_id": str(UUID(int=1))}

@@ -9,7 +9,8 @@ from scrapy.utils.test import get_crawler
 
 from feedcrawl.crawl.chain_cookies import cookies_of
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
-from feedcrawl.middlewares.redirects import HopElsewhere, RedirectMiddleware, RedirectRefused
+from feedcrawl.exceptions import HopElsewhere, RedirectRefused
+from feedcrawl.middlewares.redirects import RedirectMiddleware
 
 SENT = {
     "User-Agent": "feedcrawl",

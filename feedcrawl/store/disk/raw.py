@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Captured", "Exchange", "RawElsewhere", "RawRef", "RawStore"]
-
 Part = Literal["body", "request", "response"]
 
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

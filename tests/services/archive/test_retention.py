@@ -11,13 +11,15 @@ from scrapy.settings import Settings
 from warcio.archiveiterator import ArchiveIterator
 
 from feedcrawl.config import Config
+from feedcrawl.domain.archive.warc import Captured, Exchange
 from feedcrawl.services.archive import retention
 from feedcrawl.services.archive.retention import apply
 from feedcrawl.settings import from_environment
 from feedcrawl.store.articles.files import FileContents
 from feedcrawl.store.disk.ndjson import NdjsonFile
-from feedcrawl.store.disk.raw import Captured, Exchange, RawRef, RawStore
+from feedcrawl.store.disk.raw import RawStore
 from feedcrawl.store.disk.raw_files import day_sizes
+from feedcrawl.store.disk.raw_index import RawRef
 
 TODAY = date(2026, 11, 28)
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)

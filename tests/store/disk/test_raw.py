@@ -16,9 +16,11 @@ import pytest
 from disks import disk_of
 from warcio.archiveiterator import ArchiveIterator
 
+from feedcrawl.domain.archive.warc import Captured, Exchange
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.store.disk.files import DiskUnavailable, json_line
-from feedcrawl.store.disk.raw import Captured, Exchange, RawElsewhere, RawRef, RawStore
+from feedcrawl.store.disk.raw import RawElsewhere, RawStore
+from feedcrawl.store.disk.raw_index import RawRef
 
 AT = datetime(2026, 11, 27, 23, 6, 16, 123456, tzinfo=UTC)
 FEED = b"<rss><channel><title>caf\xc3\xa9</title></channel></rss>" * 40
@@ -416,7 +418,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
-from feedcrawl.store.disk.raw import Exchange, RawStore
+from feedcrawl.domain.archive.warc import Exchange
+from feedcrawl.store.disk.raw import RawStore
 store = RawStore(Path(sys.argv[1]), software="feedcrawl/test")
 while True:
     ref = store.append(Exchange(str(uuid4()), "http://a.test/", datetime.now(UTC), 200, body=b"body" * 5000))
