@@ -16,6 +16,7 @@ syntax for this (Python 3.15).
 from __future__ import annotations
 
 import ast
+import sys
 from importlib import import_module
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def imported_later(package: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a package, which imports a name as the package's `if TYPE_CHECKING` does."""
+    """The `__getattr__` of a package: it imports a name once, as the package's `if TYPE_CHECKING` does."""
     homes: dict[str, str] = {}
 
     def found(name: str) -> Any:
@@ -33,7 +34,9 @@ def imported_later(package: str) -> Callable[[str], Any]:
             homes.update(_homes(package))
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)  # Python asks no more
+        return value
 
     return found
 

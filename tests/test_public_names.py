@@ -27,6 +27,12 @@ def test_each_public_name_is_that_of_its_module(name: str) -> None:
     }
 
 
+def test_a_name_belongs_to_its_package_after_its_first_use() -> None:
+    code = "from feedcrawl.domain import feeds; first = feeds.parse; print(vars(feeds)['parse'] is first)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "True\n"
+
+
 def test_another_name_is_refused_as_python_does() -> None:
     with pytest.raises(AttributeError, match=r"module 'feedcrawl\.domain\.feeds' has no attribute 'pars'"):
         _ = feeds.pars

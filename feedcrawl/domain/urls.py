@@ -91,7 +91,7 @@ def without_feed_scheme(url: str) -> str:
 
 def split_userinfo(url: str) -> tuple[str, str, str]:
     """A URL without its user info, and the user and the password, percent-encoded; both empty if there is none."""
-    parsed = _parse(url.strip())
+    parsed = _parse(url.strip(), None)
     bare = ada_url.URL(_scalar_values(url.strip()))
     bare.username = bare.password = ""
     return bare.href, parsed.user, parsed.password
@@ -118,12 +118,12 @@ def url_hash(url: str, *, keep_trailing_slash: bool = False) -> str:
 
 def hostname(url: str) -> str:
     """Lower-case host of a URL, in ASCII, without port and final dot; IPv6 literals without brackets."""
-    return _without_root_dot(_parse(url.strip()).host).strip("[]")
+    return _without_root_dot(_parse(url.strip(), None).host).strip("[]")
 
 
 def origin(url: str) -> str:
     """`scheme://host[:port]`, the unit to which robots.txt and connections belong (RFC 6454, RFC 9309 section 2.3)."""
-    parsed = _parse(url.strip())
+    parsed = _parse(url.strip(), None)
     return f"{parsed.protocol}//{_bare_host(parsed)}"
 
 
@@ -174,12 +174,13 @@ class _Parsed(NamedTuple):
 
 
 # Each function of this module parses an entry's link once within one poll. Longer texts are refused, and so not kept.
+# `base` has no default: to the cache a URL with None and the same URL alone are two.
 @lru_cache(maxsize=1024)
-def _parse(url: str, base: str | None = None) -> _Parsed:
+def _parse(url: str, base: str | None) -> _Parsed:
     """The parts of a URL without white space around it; InvalidUrl unless it is http(s) with a host."""
     text = _scalar_values(_capped(url.strip()))
     try:
-        href = ada_url.URL(text, base=base).href if base else ada_url.URL(text).href
+        href = ada_url.join_url(base, text) if base else ada_url.normalize_url(text)
     except ValueError as error:
         raise InvalidUrl("url_malformed", f"{text[:80]!r} is no absolute URL") from error
     found = _HREF.fullmatch(href)

@@ -77,7 +77,11 @@ def likely_day(arrivals: Sequence[float]) -> list[float]:
     It is the mean of an even day and of the working days of all zones, each weighed by how well it explains the
     arrivals (Bayes' rule).
     """
-    found = [share + ZONE_TRUST * sum(map(mul, arrivals, logs)) for share, logs in zip(SHARES, LOGARITHMS, strict=True)]
+    some = [(hour, count) for hour, count in enumerate(arrivals) if count]  # most hours have none
+    found = [
+        share + ZONE_TRUST * sum([count * logs[hour] for hour, count in some])
+        for share, logs in zip(SHARES, LOGARITHMS, strict=True)
+    ]
     least = max(found) - math.log(NEGLIGIBLE)
     likely = [(math.exp(one - least), day) for one, day in zip(found, DAYS_IN_ZONES, strict=True) if one > least]
     weights, days = [weight for weight, _ in likely], [day for _, day in likely]

@@ -69,7 +69,8 @@ class Task:
         if not self.depth:
             del record["depth"]
         if self.payload:
-            record["payload"] = valid_utf8(STRICT_JSON.encode(self.payload))  # values of users' requests
+            encode = STRICT_JSON.encode if self.kind == "page" else compact_json  # pages have values of users' requests
+            record["payload"] = valid_utf8(encode(self.payload))
         if (lane := lane_of(self)) not in LANES:
             record["lane"] = lane
         return record
