@@ -21,7 +21,7 @@ _RFC822 = re.compile(
     r"(?:[A-Za-z]{3}, )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d):(\d\d):(\d\d) (?:GMT|UTC|([+-]\d{4}))", re.ASCII
 )
 _ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d:?\d\d))?", re.ASCII
 )
 _COMPACT = re.compile(
     r"(\d{4})(\d\d)(\d\d)(?:[Tt ]?(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII
@@ -40,8 +40,8 @@ _TIME = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _PLACE = re.compile(r"\b[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_+-]+){1,2}\d*")
-_OFFSET = re.compile(
-    r"(?:\b(?:gmt|utc?)\s?|:|\s|^)([+-])(\d\d?)(?::?(\d\d))?(?::00)?z?(?![\w:/-])", re.ASCII | re.IGNORECASE
+_OFFSET = re.compile(  # three digits lack the first one (`+530`), or the last one after a 0 (`-040` is -04:00)
+    r"(?:\b(?:gmt|utc?)\s?|:|\s|^)([+-])(\d\d?)(?::?(\d\d)|(?<=0\d)0)?(?::00)?z?(?![\w:/-])", re.ASCII | re.IGNORECASE
 )
 _COMMENT = re.compile(r"\([^()]*\)")  # "GMT+0100 (Central European Standard Time)"
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:'[^\W\d_]+)?|[^\s\w,.;()\[\]/–-]")

@@ -131,12 +131,22 @@ _DOTTED_CLOCK = re.compile(
 )
 
 
+_ASCII_FORMS = dict(zip(map(ord, "０１２３４５６７８９：／．－−"), "0123456789:/.--", strict=True))
+_DAY_WITH_ZONE = re.compile(r"(\d{4}-\d\d-\d\d)(\+\d\d:\d\d)", re.ASCII)
+_GO_REST = re.compile(r"(?:(?<= [+-]\d{4}) [+-]\d\d(?:\d\d)?)?(?: m=[+-][\d.]+)?$", re.ASCII)
+
+
 def usual_form(text: str) -> str:
     """A date with unusual notations replaced by common ones; other texts unchanged.
 
-    Zones in brackets after a time (RFC 9557, Java's ZonedDateTime), clocks with dots (`10.30.00`) after a date, and
-    `/Date(1783333800000)/` of .NET, whose number is Unix time in milliseconds.
+    Digits of full width and the minus sign; days with a zone (XML Schema `date`); the second zone and the monotonic
+    clock that Go prints; zones in brackets after a time (RFC 9557, Java's ZonedDateTime); clocks with dots (`10.30.00`)
+    after a date; `/Date(1783333800000)/` of .NET, whose number is Unix time in milliseconds.
     """
+    if not text.isascii():
+        text = text.translate(_ASCII_FORMS)
+    if text[4:5] == "-":
+        text = _GO_REST.sub("", _DAY_WITH_ZONE.sub(r"\1T00:00\2", text))
     if text.endswith("]"):
         bare = _AFTER_OFFSET.sub(r"\1", text)
         return bare if bare != text else _ZONE_IN_BRACKETS.sub(r" \1", text)
