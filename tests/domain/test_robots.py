@@ -70,7 +70,10 @@ Disallow: /beta
         ("feedcrawl-images", {"/all", "/beta"}),
         ("feed", {"/all", "/beta"}),
         ("AB", {"/ab"}),
-        ("AB42bot", {"/all", "/beta"}),
+        ("AB42bot", {"/ab"}),
+        ("AB42bot/1.2 (+https://crawler.example/)", {"/ab"}),
+        ("AB 42bot", {"/ab"}),
+        ("42bot", {"/all", "/beta"}),
         ("", {"/all", "/beta"}),
     ],
 )
