@@ -27,6 +27,7 @@ _AMBIGUOUS = re.compile(r"https?:(?!//[^/\\])|(?:https?:)?//[^/?#]*\\|///|/?\\",
 
 _WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
 _FEED_SCHEME = re.compile(r"\s*(feeds?|pcast|itpc):(?://)?", re.IGNORECASE)
+_ESCAPED_AMPERSAND = re.compile(r"&(?:(?:amp|#0{0,6}38|#x0{0,6}26);)+", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 # A serialized http(s) URL, in which a user, a password, a host and a path have no delimiters of their own any more.
 _HREF = re.compile(
@@ -72,6 +73,11 @@ def resolve(url: str, base: str | None = None) -> str:
     if parsed.port == "0":
         raise InvalidUrl("url_port", "port 0 cannot be dialled")
     return _capped(parsed.href)
+
+
+def once_escaped(url: str) -> str:
+    """A URL with `&` for each reference to it: a document that escaped its URLs twice has `?a=1&amp;b=2`."""
+    return _ESCAPED_AMPERSAND.sub("&", url) if "&" in url else url
 
 
 def without_feed_scheme(url: str) -> str:

@@ -21,7 +21,7 @@ from feedcrawl.domain.http.codings import gunzip
 from feedcrawl.domain.http.encodings import decode
 from feedcrawl.domain.models import ParsedSitemap, SitemapRef, SitemapUrl
 from feedcrawl.domain.sitemaps.elements import WEB, local_name, read_sitemap, read_url
-from feedcrawl.domain.urls import MAX_URL_LENGTH, resolve
+from feedcrawl.domain.urls import MAX_URL_LENGTH, once_escaped, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,6 +84,7 @@ def _absolute(loc: str, url: str) -> str | None:
 
     A relative URL with an undefined entity is None too, because the entity's text is unknown.
     """
+    loc = once_escaped(loc)
     if not loc or len(loc) > MAX_URL_LENGTH:
         return None
     if loc[:8].lower().startswith(WEB):

@@ -15,12 +15,14 @@ from feedcrawl.domain.feeds.formats.reading import Reading
 from feedcrawl.domain.http.encodings import decode
 from feedcrawl.domain.subscriptions.list_tables import csv_delimiter, read_csv, read_json
 from feedcrawl.domain.subscriptions.listed import FeedList, ListedFeed, categories_of, letters, overrides_of
+from feedcrawl.domain.urls import once_escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _OPML = re.compile(r"<(?:opml|outline)[\s>/]", re.IGNORECASE)
 _WORD = re.compile(r'"([^"]*)"|(#.*)|(\S+)')
+_ELEMENT = re.compile(r"<(opml|body|outline)\b", re.IGNORECASE)
 _URL_LIKE = re.compile(r"(?:https?|feeds?|pcast|itpc):|[^\s/]+\.[^\s]", re.IGNORECASE)
 
 
@@ -62,6 +64,9 @@ def _feeds(text: str) -> Iterator[ListedFeed]:
 
 
 def _opml(text: str) -> Iterator[ListedFeed]:
+    first = _ELEMENT.search(text)
+    if first and first[1].lower() == "outline":  # a part of a list; a parser would end after its first outline
+        text = f"<opml>{text[first.start() :]}</opml>"
     root = xmltree.load(text, Reading(""))
     if root is None:
         return
@@ -79,7 +84,8 @@ def _opml(text: str) -> Iterator[ListedFeed]:
         if url:
             categories = categories_of([*folders, *(attributes.get("category") or "").split(",")])
             title, site = attributes.get("title") or name, attributes.get("htmlurl") or None
-            yield ListedFeed(url, categories, title if title and title != url else None, site, overrides_of(attributes))
+            title = title if title and title != url else None
+            yield ListedFeed(once_escaped(url), categories, title, site, overrides_of(attributes))
 
 
 def _feed_url(attributes: dict[str, str]) -> str | None:

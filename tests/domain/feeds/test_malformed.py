@@ -1,4 +1,6 @@
 # ruff: noqa: RUF001 -- the apostrophe that Windows writes
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,23 @@ def test_prefixes_are_known_even_if_not_declared():
     (entry,) = feed.entries
     assert (entry.authors[0].name, entry.content, entry.image) == ("Ann", "all", "https://news.example/t.jpg")
     assert feed.notes == ("undeclared_prefix",)
+
+
+@pytest.mark.parametrize("declared", ["http://dublincore.org/documents/dcmi-namespace/", "urn:invented"])
+def test_a_well_known_prefix_decides_if_its_namespace_is_unknown(declared):
+    item = "<item><title>a</title><dc:creator>Ann</dc:creator><dc:date>2024-01-01</dc:date></item>"
+    feed = parse(f'<rss version="2.0" xmlns:dc="{declared}"><channel>{item}</channel></rss>'.encode(), url=URL)
+    (entry,) = feed.entries
+    assert (entry.authors[0].name, entry.published) == ("Ann", datetime(2024, 1, 1, tzinfo=UTC))
+    assert entry.raw is not None
+    assert f'<item xmlns:dc="{declared}">'.encode() in entry.raw
+
+
+def test_a_known_namespace_decides_whatever_its_prefix_is():
+    space = 'xmlns:dc="http://search.yahoo.com/mrss/" xmlns:other="urn:invented"'
+    item = "<item><dc:creator>Ann</dc:creator><other:author>Bob</other:author><title>a</title></item>"
+    (entry,) = parse(f'<rss version="2.0" {space}><channel>{item}</channel></rss>'.encode(), url=URL).entries
+    assert entry.authors == ()
 
 
 @pytest.mark.parametrize(
@@ -144,6 +163,12 @@ def test_an_unknown_root_is_read_by_feedparser():
     assert titles(feed) == ["one", None]
     assert feed.entries[0].link == "https://news.example/1"
     assert feed.notes == ("structure_unknown",)
+
+
+def test_an_author_of_whom_nothing_is_known_is_no_author():
+    body = "<newsfeed><item><title>one</title><author><name></name></author></item></newsfeed>"
+    feed = parse(body.encode(), url=URL)
+    assert [entry.authors for entry in feed.entries] == [()]
 
 
 @pytest.mark.parametrize("content_type", ["text/html", "text/plain; charset=utf-8", "application/octet-stream"])

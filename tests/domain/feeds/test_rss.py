@@ -112,12 +112,20 @@ def test_versions(version, format_):
     ("inside", "link"),
     [
         ("<link> https://a.example/x?a=1&amp;b=2\n</link>", "https://a.example/x?a=1&b=2"),
+        ("<link>https://a.example/x?a=1&amp;amp;b=2&amp;#038;c=3</link>", "https://a.example/x?a=1&b=2&c=3"),
+        ("<link>https://a.example/x?a=1&amp;amp;amp;b=2&amp;x26;amp</link>", "https://a.example/x?a=1&b=2&x26;amp"),
         ("<link>x</link>", "https://news.example/feeds/x"),
         ("<link>//a.example/x</link>", "https://a.example/x"),
         ("<guid>https://a.example/1</guid>", "https://a.example/1"),
         ('<guid isPermaLink="true">https://a.example/1</guid>', "https://a.example/1"),
         ('<guid isPermaLink="false">https://a.example/1</guid>', None),
         ("<guid>1</guid>", None),
+        ("<guid>2024/1</guid>", None),
+        ('<guid isPermaLink="true">1</guid>', None),
+        ('<guid isPermaLink="true">Vol. 3/4</guid>', None),
+        ('<guid isPermaLink="true">/2024/1</guid>', "https://news.example/2024/1"),
+        ('<guid isPermaLink="true">2024/1/</guid>', "https://news.example/feeds/2024/1/"),
+        ('<guid isPermaLink="true" xml:base="https://a.example/">one/</guid>', "https://a.example/one/"),
         ("<link>https://a.example/1</link><guid>https://a.example/2</guid>", "https://a.example/1"),
         ("<link></link><guid>https://a.example/2</guid>", "https://a.example/2"),
         ('<atom:link href="https://a.example/1"/>', "https://a.example/1"),
@@ -144,11 +152,58 @@ def test_the_page_of_an_item(inside, link):
         ("Jane Doe (mailto:jane@a.example)", Person("Jane Doe", "jane@a.example")),
         ("jane@a.example", Person(None, "jane@a.example")),
         ("Jane @ Example", Person("Jane @ Example")),
+        ("Doe, Jane", Person("Doe, Jane")),
+        ("Doe, Jane &lt;jane@a.example&gt;", Person("Doe, Jane", "jane@a.example")),
     ],
 )
 def test_an_author_with_name_and_address_is_split(line, person):
     assert item(f"<author>{line}</author>").authors == (person,)
     assert item(f"<dc:creator>{line}</dc:creator>").authors == (person,)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Jane Doe &lt;jane@a.example&gt;, bob@a.example (Bob)",
+        "jane@a.example (Jane Doe); Bob &lt;bob@a.example&gt;",
+        "jane@a.example (Jane Doe)/Bob (bob@a.example)",
+    ],
+)
+def test_several_authors_in_a_line_are_told_apart_by_their_addresses(line):
+    persons = (Person("Jane Doe", "jane@a.example"), Person("Bob", "bob@a.example"))
+    assert item(f"<author>{line}</author>").authors == persons
+
+
+@pytest.mark.parametrize("name", ["itunes:author", "googleplay:author"])
+def test_the_author_of_an_episode(name):
+    assert item(f"<{name}>Jane Doe</{name}>").authors == (Person("Jane Doe"),)
+
+
+@pytest.mark.parametrize(
+    ("inside", "summary"),
+    [
+        ("<itunes:subtitle>Sub</itunes:subtitle>", "Sub"),
+        ("<itunes:subtitle>Sub</itunes:subtitle><googleplay:description>All</googleplay:description>", "All"),
+        ("<itunes:subtitle>Sub</itunes:subtitle><itunes:summary>All</itunes:summary>", "All"),
+        ("<itunes:subtitle>Sub</itunes:subtitle><description>All</description>", "All"),
+    ],
+)
+def test_the_summary_of_an_episode(inside, summary):
+    assert item(inside).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("inside", "persons"),
+    [
+        ("<name></name>", ()),
+        ("<name> </name><email/>", ()),
+        ("<b>Jane</b> Doe", (Person("Jane Doe"),)),
+        ("Jane Doe<br/>", (Person("Jane Doe"),)),
+        ("<name>Jane Doe</name><b>x</b>", (Person("Jane Doe"),)),
+    ],
+)
+def test_markup_in_an_author_is_no_name(inside, persons):
+    assert item(f"<author>{inside}</author>").authors == persons
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ def test_faults_of_a_sitemap_are_tolerated(document):
     ("markup", "loc"),
     [
         (b"https://news.example/?a=1&b=2&copy;", "https://news.example/?a=1&b=2©"),
+        (b"https://news.example/?a=1&amp;amp;b=2&amp;#038;c=3", "https://news.example/?a=1&b=2&c=3"),
+        (b"/x?a=1&amp;amp;b=2", "https://news.example/x?a=1&b=2"),
         (b"https://news.example/?a&#38;b", "https://news.example/?a&b"),
         (b"<![CDATA[https://news.example/?a=1&amp=2]]>", "https://news.example/?a=1&amp=2"),
         (b"HTTPS://news.example/x", "HTTPS://news.example/x"),

@@ -42,6 +42,7 @@ def test_folders_and_category_attributes_become_categories(encoding: str) -> Non
     ("body", "urls"),
     [
         ('<opml><body><outline text="R&D" xmlUrl="http://a.test/?a=1&b=2"/></body></opml>', ["http://a.test/?a=1&b=2"]),
+        ('<opml><body><outline xmlUrl="http://a.test/?a=1&amp;amp;b=2"/></body></opml>', ["http://a.test/?a=1&b=2"]),
         ('<opml><body><outline xmlUrl="http://a.test/"/><outline text="x', ["http://a.test/"]),
         ('<opml><body><outline xmlUrl="http://a.test/"><outline xmlUrl="http://b.test/"/></body>', ["http://a.test/", "http://b.test/"]),
         ('<opml><body><outline text="a" < b xmlUrl="http://x.test/"/><outline xmlUrl="http://b.test/"/></body></opml>', ["http://b.test/"]),
@@ -50,6 +51,9 @@ def test_folders_and_category_attributes_become_categories(encoding: str) -> Non
         ('\n\n<?xml version="1.0"?><opml xmlns="urn:x"><body><outline xmlUrl="http://a.test/"/></body></opml>', ["http://a.test/"]),
         ('<OPML><BODY><OUTLINE TEXT="a" XMLURL="http://a.test/"/></BODY></OPML>', ["http://a.test/"]),
         ('<body><outline xmlUrl="http://a.test/"/></body>', ["http://a.test/"]),
+        ('<outline xmlUrl="http://a.test/"/>\n<outline xmlUrl="http://b.test/"/>', ["http://a.test/", "http://b.test/"]),
+        ('.x/"/> <outline xmlUrl="http://a.test/"/> <outline xmlUrl="http://b.test/"/></opml>', ["http://a.test/", "http://b.test/"]),
+        ('<?xml version="1.0"?><outline><outline xmlUrl="http://a.test/"/></outline><outline>', ["http://a.test/"]),
         (b'<opml><body><outline text="\xff\xfe\xc3" xmlUrl="http://a.test/"/></body></opml>', ["http://a.test/"]),
     ],
 )  # fmt: skip

@@ -26,12 +26,13 @@ _DESCRIPTIONS = (
     "abstract",
     "dc:description",
     "itunes:summary",
+    "googleplay:description",
     "itunes:subtitle",
 )
 _UPDATED = ("updated", "modified", "lastbuilddate", "dc:date", "dcterms:modified", "pubdate", "published")
 _AUTHORS = (
     ("author", "dc:creator", "dc:author", "managingeditor"),
-    ("itunes:author",),
+    ("itunes:author", "googleplay:author"),
     ("itunes:owner",),
     ("webmaster", "dc:publisher"),
 )

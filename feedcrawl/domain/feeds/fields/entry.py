@@ -23,11 +23,18 @@ if TYPE_CHECKING:
 
 _TITLES = ("title", "dc:title", "itunes:title", "media:title")
 _SUMMARIES = ("description", "summary", "abstract")
-_OTHER_SUMMARIES = ("dc:description", "itunes:summary", "media:description")
+_OTHER_SUMMARIES = (
+    "dc:description",
+    "itunes:summary",
+    "media:description",
+    "googleplay:description",
+    "itunes:subtitle",
+)
 _CONTENTS = ("content:encoded", "content", "xhtml:body", "body", "fullitem")
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 
+_PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?|[^\s/]+/")  # a permanent link that lacks its host
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -84,9 +91,15 @@ def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
     if page := places.alternate(links):
         return page
     own = node.first("guid", "id")
-    if own and (own.attribute("ispermalink") or "true").lower() != "false" and _SCHEME.match(own.text()):
+    if own and _is_page(own):
         return reading.link(own.text(), own.base)
     return reading.link(node.attribute("href"), node.base)
+
+
+def _is_page(identifier: Node) -> bool:
+    """True if an identifier is the URL of the page: an absolute URL, or a path that is declared as a permanent link."""
+    declared, text = (identifier.attribute("ispermalink") or "").lower(), identifier.text()
+    return declared != "false" and bool(_SCHEME.match(text) or (declared == "true" and _PATH.fullmatch(text)))
 
 
 def _with_page(links: list[Link], page: str | None) -> list[Link]:
@@ -108,7 +121,7 @@ def _authors(node: Node, reading: Reading) -> list[Person]:
     source = node.first("source")
     return (
         read_persons(node, reading, "author", "dc:creator", "dc:author")
-        or read_persons(node, reading, "itunes:author")
+        or read_persons(node, reading, "itunes:author", "googleplay:author")
         or (read_persons(source, reading, "author") if source else [])
     )
 

@@ -78,7 +78,8 @@ def _title(holder: Any, reading: Reading) -> str | None:
 
 
 def _persons(entry: Any) -> list[Person]:
-    return [Person(person.get("name"), person.get("email"), person.get("href")) for person in entry.get("authors", ())]
+    named = ((person.get("name"), person.get("email"), person.get("href")) for person in entry.get("authors", ()))
+    return [Person(*person) for person in named if any(person)]
 
 
 def _enclosures(entry: Any, reading: Reading) -> list[Enclosure]:

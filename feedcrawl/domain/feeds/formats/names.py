@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from feedcrawl.domain.feeds.formats.vocabulary import DIALECTS
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 # Namespaces by the prefix that this package uses; "" is the vocabulary of RSS and Atom itself. URIs are compared
 # without scheme, case and trailing slash or hash, since publishers get those wrong.
@@ -36,7 +40,7 @@ _SPACES = {
     "xml": "www.w3.org/xml/1998/namespace",
 }
 
-# The namespace of a prefix that a document uses without declaring it.
+# The namespace of a prefix that a document uses without declaring it, or declares with an unknown URI.
 WELL_KNOWN = {
     "admin": "http://webns.net/mvcb/",
     "atom": "http://www.w3.org/2005/Atom",
@@ -84,6 +88,18 @@ def space_of(tag: str) -> str:
 def name_of(tag: str) -> str:
     """The lower-case local name with our prefix (`title`, `dc:creator`, …); `?:name` for unknown namespaces."""
     return _name_of(tag) if len(tag) <= _LONGEST else "?:"  # longer tags are unknown, and must not fill the cache
+
+
+def element_name(element: _Element) -> str:
+    """The name of an element as in `name_of`; in an unknown namespace a well-known prefix decides.
+
+    Publishers declare `dc`, `media` and others with URIs of their own, such as that of a page about the vocabulary.
+    """
+    tag = str(element.tag)
+    name = name_of(tag)
+    if name.startswith("?:") and (uri := WELL_KNOWN.get(element.prefix or "")):
+        return name_of(f"{{{uri}}}{local_of(tag)}")
+    return name
 
 
 @lru_cache(maxsize=2048)

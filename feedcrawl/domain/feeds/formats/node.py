@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from feedcrawl.domain.feeds.formats.inner import attributes_of, inner_html
-from feedcrawl.domain.feeds.formats.names import name_of
+from feedcrawl.domain.feeds.formats.names import element_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ class Node:
 
     def __init__(self, element: _Element, base: str, lang: str | None = None, *, has_base: bool = False) -> None:
         self.element = element
-        self.name = name_of(str(element.tag))
+        self.name = element_name(element)
         self.base = join(base, element.get(_BASE))
         self.has_base = has_base or bool((element.get(_BASE) or "").strip())
         self.lang = element.get(_LANG, lang)
@@ -44,7 +44,7 @@ class Node:
 
     def _file(self, elements: Iterable[_Element]) -> None:
         for element in elements:
-            self._children.setdefault(name_of(str(element.tag)), []).append(element)
+            self._children.setdefault(element_name(element), []).append(element)
 
     def all(self, *names: str) -> Iterator[Node]:
         """The children of these names: all of the first name, then all of the second, …"""
@@ -59,7 +59,7 @@ class Node:
             yield from self.all(*present)
         elif present:
             for child in self.element.iterchildren(etree.Element):
-                if name_of(str(child.tag)) in present:
+                if element_name(child) in present:
                     yield Node(child, self.base, self.lang, has_base=self.has_base)
 
     def first(self, *names: str) -> Node | None:
@@ -83,6 +83,10 @@ class Node:
     def text(self) -> str:
         """The element's text, trimmed; unescaped markup inside it counts as text, as if it had been escaped."""
         return inner_html(self.element) if len(self.element) else (self.element.text or "").strip()
+
+    def plain(self) -> str:
+        """The element's text without the markup inside it, trimmed."""
+        return "".join(map(str, self.element.itertext())).strip()
 
     def value(self, *names: str) -> str | None:
         """The text of the first child of these names whose text is not empty; None if there is none."""

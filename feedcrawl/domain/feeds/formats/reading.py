@@ -6,6 +6,8 @@ import re
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
+from feedcrawl.domain.urls import once_escaped
+
 MAX_ENTRIES: Final = 5_000
 MAX_TITLE: Final = 1_000  # characters
 MAX_NAME: Final = 256
@@ -61,10 +63,10 @@ class Reading:
     def link(self, reference: str | None, base: str) -> str | None:
         """The absolute http(s) URL of a reference; None if it is no such URL, or if it is too long (which is noted).
 
-        A URL is never cut, since a cut URL is a different URL. A fragment alone gives None: it leads to the feed
-        document itself.
+        An ampersand that was escaped twice is an ampersand. A URL is never cut, since a cut URL is a different URL. A
+        fragment alone gives None: it leads to the feed document itself.
         """
-        text = reference.strip() if reference else ""
+        text = once_escaped(reference.strip()) if reference else ""
         if not text or text[0] == "#":
             return None
         if len(text) <= MAX_URL:
