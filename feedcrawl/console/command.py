@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from feedcrawl import settings as own
 from feedcrawl.console.folding import folded
 from feedcrawl.console.output import UNUSABLE, say, terminal_width
 from feedcrawl.hints import missing, program
@@ -139,7 +140,8 @@ def without_stores(settings: BaseSettings) -> None:
     """Settings for a request of one URL that uses neither queue nor stores and needs no server.
 
     Scrapy's own scheduler and robots.txt middleware replace ours; the guard and the limits of a download stay. The
-    priority is that of a spider's settings: above the project's, below `-s`.
+    priority is that of a spider's settings: above the project's, below `-s`. In another project the add-on brings our
+    components later, so those that it will bring are named here, not only those that the settings have.
     """
     off = {
         "DOWNLOADER_MIDDLEWARES": ("circuit.", "robots.", "outcome.", "raw."),
@@ -149,7 +151,8 @@ def without_stores(settings: BaseSettings) -> None:
     }
     for name, parts in off.items():
         components = settings.getdict(name)
-        ours = [path for path in components if any(f".{part}" in str(path) for part in parts)]
+        known = {*components, *getattr(own, name)}
+        ours = [path for path in known if any(f".{part}" in str(path) for part in parts)]
         components.update(dict.fromkeys((path for path in ours if str(path).startswith("feedcrawl.")), None))
         if name == "DOWNLOADER_MIDDLEWARES":
             components["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"] = 100

@@ -92,10 +92,22 @@ def test_the_project_of_the_documentation(project: Project, url: str, origin: Or
     start = site.serve("/", html('<a href="/x">x</a>'))
     origin.write_hosts()
     spider = project.folder / "news" / "spiders" / "front.py"
-    spider.write_text(spider.read_text().replace('name = "front"\n', f'name = "front"\n    start_urls = ["{start}"]\n'))
+    shown = "https://blog.example.org/"
+    assert shown in spider.read_text()
+    spider.write_text(spider.read_text().replace(shown, start))
     own = project.run("scrapy", "crawl", "front", "-O", "front.jsonl")
     assert own.code == 0, own.err
     assert json.loads((project.folder / "front.jsonl").read_text()) == {"url": start, "links": 1}
+
+
+def test_commands_without_stores_leave_the_data_of_a_project_alone(project: Project, url: str) -> None:
+    write(project)
+    for words in (("fetch", url), ("shell", url, "-c", "entries(response)")):
+        done = project.run("scrapy", *words)
+        assert done.code == 0, done.err
+        assert "crawl finished" not in done.err
+        assert "feedcrawl.extensions" not in done.err
+    assert not (project.folder / "data").exists()
 
 
 def test_the_console_script_in_an_empty_folder(project: Project, url: str) -> None:
