@@ -112,10 +112,10 @@ def test_json_feed_1_0_and_a_feed_without_a_version():
 
 def test_wrong_types_in_json_are_as_good_as_missing():
     feed = json_feed(
-        title=["x"], home_page_url={}, authors="x", language=1.5, hubs={"url": "x"}, next_url=True,
+        title=["x"], home_page_url={}, authors=[[], True], language=1.5, hubs="x", next_url=True,
         items=[
             "x", None, 5,
-            {"id": {}, "title": 7, "url": 1.2, "tags": "x", "attachments": [5, {"url": None}], "author": []},
+            {"id": {}, "title": 7, "url": 1.2, "tags": [{}, None], "attachments": [5, {"url": None}], "author": []},
             {"id": True, "date_published": 5, "authors": [{"name": [], "url": "mailto:x"}]},
         ],
     )  # fmt: skip
@@ -124,6 +124,22 @@ def test_wrong_types_in_json_are_as_good_as_missing():
     assert (first.native_id, first.title, first.categories, first.enclosures) == (None, "7", (), ())
     assert (second.native_id, second.published, second.authors) == (None, None, ())
     assert json_feed(items={"a": 1}).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("item", "field", "value"),
+    [
+        ({"author": "Ann"}, "authors", (Person("Ann"),)),
+        ({"authors": ["Ann", {"name": "Bob"}, "Ann"]}, "authors", (Person("Ann"), Person("Bob"))),
+        ({"authors": {"name": "Ann", "url": "/ann"}}, "authors", (Person("Ann", uri="https://news.example/ann"),)),
+        ({"tags": "News, World,, News"}, "categories", ("News", "World")),
+        ({"tags": ["a, b", "c", "c"]}, "categories", ("a, b", "c")),
+        ({"attachments": {"url": "/a.mp3"}}, "enclosures", (Enclosure("https://news.example/a.mp3"),)),
+        ({"image": {"url": "/i.png"}}, "image", "https://news.example/i.png"),
+    ],
+)
+def test_a_value_in_place_of_a_list_or_an_object_in_json(item, field, value):
+    assert getattr(json_feed(items=[{"id": "1", **item}]).entries[0], field) == value
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NotAFeed
 from feedcrawl.domain.feeds.fields import markup
 from feedcrawl.domain.feeds.fields.places import number
-from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_TITLE
+from feedcrawl.domain.feeds.formats.reading import MAX_ENTRIES, MAX_ID, MAX_NAME, MAX_PARTS, MAX_TITLE
 from feedcrawl.domain.json_values import JsonObject
 from feedcrawl.domain.models import Enclosure, Link, Paging, ParsedEntry, ParsedFeed, Person
 from feedcrawl.domain.text import fold
@@ -41,7 +41,7 @@ def read(text: str, reading: Reading) -> ParsedFeed:
         link=home,
         description=_text(feed.get("description")),
         language=_text(feed.get("language")),
-        image=reading.link(_text(feed.get("icon")) or _text(feed.get("favicon")), reading.url),
+        image=reading.link(_address(feed.get("icon")) or _address(feed.get("favicon")), reading.url),
         authors=authors,
         self_url=reading.link(_text(feed.get("feed_url")), reading.url),
         hubs=tuple(
@@ -96,7 +96,7 @@ def _entry(item: _Object, authors: tuple[Person, ...], site: str | None, reading
         published=parse_date(published_raw or ""),
         updated=parse_date(_text(item.get("date_modified")) or ""),
         published_raw=published_raw,
-        image=reading.link(_text(item.get("image")) or _text(item.get("banner_image")), reading.url),
+        image=reading.link(_address(item.get("image")) or _address(item.get("banner_image")), reading.url),
         language=_text(item.get("language")),
         raw=json.dumps(item, ensure_ascii=False).encode("utf-8", "replace"),
     )
@@ -119,25 +119,38 @@ def _title(holder: _Object, reading: Reading) -> str | None:
     return reading.capped(fold(_text(holder.get("title")) or ""), MAX_TITLE, "title_truncated")
 
 
+def _values(value: object) -> list[object]:
+    """The values of a list; a value that stands for a list of one, as publishers write it, alone."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
 def _objects(value: object) -> list[_Object]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in _values(value) if isinstance(item, dict)]
+
+
+def _address(value: object) -> str | None:
+    """A URL, or the `url` of an object that describes it."""
+    return _text(value.get("url")) if isinstance(value, dict) else _text(value)
 
 
 def _persons(holder: _Object, reading: Reading) -> tuple[Person, ...]:
-    """The persons of `author` (1.0) and `authors` (1.1), each once."""
+    """The persons of `author` (1.0) and `authors` (1.1), each once; a text instead of an object is a name."""
     found: dict[Person, None] = {}
-    for person in (*_objects([holder.get("author")]), *_objects(holder.get("authors"))):
-        name = reading.capped(_text(person.get("name")), MAX_NAME, "author_truncated")
-        uri = reading.link(_text(person.get("url")), reading.url)
+    for person in (*_values(holder.get("author")), *_values(holder.get("authors"))):
+        known = person if isinstance(person, dict) else {"name": person}
+        name = reading.capped(_text(known.get("name")), MAX_NAME, "author_truncated")
+        uri = reading.link(_text(known.get("url")), reading.url)
         if name or uri:
             found[Person(name=name, uri=uri)] = None
     return reading.few(list(found), "authors_truncated")
 
 
 def _tags(item: _Object, reading: Reading) -> list[str]:
+    """The tags, each once; of a text instead of a list, the parts between commas."""
     tags = item.get("tags")
-    texts = map(_text, tags) if isinstance(tags, list) else ()
-    return [tag for text in texts if (tag := reading.capped(text, MAX_NAME, "category_truncated"))]
+    texts = map(_text, tags[: MAX_NAME * MAX_PARTS].split(",") if isinstance(tags, str) else _values(tags))
+    found = (reading.capped(text, MAX_NAME, "category_truncated") for text in texts)
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def _attachments(item: _Object, reading: Reading) -> list[Enclosure]:
