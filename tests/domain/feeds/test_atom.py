@@ -61,6 +61,22 @@ def test_every_field_of_an_atom_entry():
     assert found.links[0] == Link("https://news.example/1", "alternate", "text/html", "Page")
 
 
+@pytest.mark.parametrize(
+    ("links", "page"),
+    [
+        ('<link rel="replies" type="application/atom+xml" href="/c.atom"/>', "https://news.example/c.atom"),
+        (
+            '<link rel="replies" type="text/xml" href="/c"/><link rel="replies" type="text/html" href="/1#c"/>',
+            "https://news.example/1#c",
+        ),
+        ('<link rel="replies" href="/c"/><link rel="alternate" type="text/html" href="/1"/>', "https://news.example/c"),
+        ('<link rel="alternate" type="text/html" href="/1"/>', None),
+    ],
+)
+def test_the_page_of_comments_is_preferred_to_their_feed(links, page):
+    assert entry(links).comments_url == page
+
+
 def test_updated_is_not_published():
     found = entry("<updated>2024-01-02T00:00:00Z</updated>")
     assert (found.published, found.updated) == (None, datetime(2024, 1, 2, tzinfo=UTC))

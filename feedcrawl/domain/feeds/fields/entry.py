@@ -127,6 +127,6 @@ def _authors(node: Node, reading: Reading) -> list[Person]:
 
 
 def _comments(node: Node, links: list[Link], reading: Reading) -> str | None:
-    """The page of comments: RSS `comments`, else Atom `rel=replies` (RFC 4685 section 4)."""
+    """The page of comments: RSS `comments`, else Atom `rel=replies`."""
     child = node.first("comments")
-    return (reading.link(child.text(), child.base) if child else None) or places.related(links, "replies")
+    return (reading.link(child.text(), child.base) if child else None) or places.replies(links)

@@ -50,6 +50,13 @@ def related(links: list[Link], rel: str) -> str | None:
     return next((link.href for link in links if link.rel == rel), None)
 
 
+def replies(links: list[Link]) -> str | None:
+    """The comments on an entry: a `replies` link of type HTML, else the first of any type (RFC 4685 section 4)."""
+    found = [link for link in links if link.rel == "replies"]
+    html = [link for link in found if "html" in (link.type or "")]
+    return next((link.href for link in html + found), None)
+
+
 def alternate(links: list[Link]) -> str | None:
     """The page of a feed or entry: an `alternate` link of type HTML, else without type, else of any type.
 
