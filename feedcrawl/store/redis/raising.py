@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Any, TypeVar
 
+import redis
 from redis import exceptions
 
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
@@ -82,7 +83,8 @@ def raising_ours(client: type[Client]) -> type[Client]:
     The redis-py error is the cause. Only errors that leave the client are translated, since redis-py itself handles
     some errors inside (a moved slot of a cluster, a script that must be loaded).
     """
-    return type(client.__name__, (_Client, client), {})
+    direct = (_Direct,) if client is redis.Redis else ()
+    return type(client.__name__, (_Client, *direct, client), {})
 
 
 @cache
@@ -104,6 +106,22 @@ class _Client:
         pipe: Any = super().pipeline(*args, **options)  # type: ignore[misc]
         pipe.__class__ = _pipeline_raising_ours(pipe.__class__)  # redis-py has no parameter for the class
         return pipe
+
+
+class _Direct:
+    """A command of redis.Redis without its code for retries and metrics, which are off: 26 µs in place of 37.
+
+    A connection whose command fails closes itself.
+    """
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        client: Any = self
+        connection = client.connection_pool.get_connection()
+        try:
+            connection.send_command(*args)
+            return client.parse_response(connection, args[0], **options)
+        finally:
+            client.connection_pool.release(connection)
 
 
 class _Pipeline:

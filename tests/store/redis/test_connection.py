@@ -106,6 +106,22 @@ def test_a_value_that_is_no_text_and_no_number_is_refused(tmp_path):
                 connection.client.set("key", value)
 
 
+def test_the_reply_of_a_command_that_failed_is_not_taken_for_that_of_the_next(server, tmp_path):
+    with open_(server(*SOUND), tmp_path, parameters={"socket_timeout": 0.2}) as connection:
+        with pytest.raises(StoreUnavailable, match="timeout"):
+            connection.client.execute_command("BLPOP", "empty", 1)
+        assert connection.client.rpush("list", "value") == 1
+        assert connection.client.llen("list") == 1
+
+
+def test_a_connection_that_the_server_closed_is_opened_again(server, tmp_path):
+    with open_(server(*SOUND), tmp_path) as connection:
+        closed = connection.client.client_id()
+        with open_(f"unix://{tmp_path / 's'}", tmp_path) as other:
+            assert other.client.client_kill_filter(_id=closed) == 1
+        assert connection.client.client_id() > closed
+
+
 def test_other_parameters_reach_the_embedded_server(tmp_path):
     with open_(None, tmp_path, parameters={"db": 3}) as connection:
         connection.client.set("here", 1)
