@@ -74,6 +74,15 @@ def test_a_well_known_prefix_decides_if_its_namespace_is_unknown(declared):
     assert f'<item xmlns:dc="{declared}">'.encode() in entry.raw
 
 
+@pytest.mark.parametrize("space", ["http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"])
+def test_dublin_core_in_both_of_its_namespaces(space):
+    item = "<dc:title>a</dc:title><dc:creator>Ann</dc:creator><dc:date>2024-01-01</dc:date><dc:subject>b</dc:subject>"
+    body = f'<rss version="2.0" xmlns:dc="{space}"><channel><item>{item}</item></channel></rss>'
+    (entry,) = parse(body.encode(), url=URL).entries
+    assert (entry.title, entry.authors[0].name, entry.categories) == ("a", "Ann", ("b",))
+    assert entry.published == datetime(2024, 1, 1, tzinfo=UTC)
+
+
 def test_a_known_namespace_decides_whatever_its_prefix_is():
     space = 'xmlns:dc="http://search.yahoo.com/mrss/" xmlns:other="urn:invented"'
     item = "<item><dc:creator>Ann</dc:creator><other:author>Bob</other:author><title>a</title></item>"

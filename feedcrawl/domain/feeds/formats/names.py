@@ -60,6 +60,11 @@ WELL_KNOWN = {
     "wfw": "http://wellformedweb.org/CommentAPI/",
 }
 
+# The elements of Dublin Core 1.1, which DCMI Metadata Terms repeats in its own namespace.
+_DUBLIN_CORE = frozenset(
+    {"contributor", "coverage", "creator", "date", "description", "format", "identifier", "language", "publisher"}
+    | {"relation", "rights", "source", "subject", "title", "type"}
+)
 _LONGEST = 256  # characters of a tag, namespace included
 _PREFIXES = {space: prefix for prefix, spaces in _SPACES.items() for space in spaces.split()}
 _PREFIXES |= dict.fromkeys((space for dialect in DIALECTS for space in dialect.spaces), "")
@@ -106,4 +111,6 @@ def element_name(element: _Element) -> str:
 def _name_of(tag: str) -> str:
     uri, local = uri_of(tag), tag.rpartition("}")[2].lower()
     prefix = _PREFIXES.get(bare_space(uri), "?") if uri.strip() else ""
+    if prefix == "dcterms" and local in _DUBLIN_CORE:
+        prefix = "dc"
     return f"{prefix}:{local}" if prefix else local
