@@ -134,12 +134,12 @@ def _address(value: object) -> str | None:
 
 
 def _persons(holder: _Object, reading: Reading) -> tuple[Person, ...]:
-    """The persons of `author` (1.0) and `authors` (1.1), each once; a text instead of an object is a name."""
+    """The persons of `author` (1.0) and `authors` (1.1), each once; texts are names where there are no objects."""
     found: dict[Person, None] = {}
-    for person in (*_values(holder.get("author")), *_values(holder.get("authors"))):
-        known = person if isinstance(person, dict) else {"name": person}
-        name = reading.capped(_text(known.get("name")), MAX_NAME, "author_truncated")
-        uri = reading.link(_text(known.get("url")), reading.url)
+    values = (*_values(holder.get("author")), *_values(holder.get("authors")))
+    for person in _objects(list(values)) or [{"name": name} for name in values if isinstance(name, str)]:
+        name = reading.capped(_text(person.get("name")), MAX_NAME, "author_truncated")
+        uri = reading.link(_text(person.get("url")), reading.url)
         if name or uri:
             found[Person(name=name, uri=uri)] = None
     return reading.few(list(found), "authors_truncated")
