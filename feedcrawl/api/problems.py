@@ -38,7 +38,7 @@ _CODES: dict[HTTPStatus, str] = {
     HTTPStatus.REQUEST_TIMEOUT: "too_slow",
     HTTPStatus.CONFLICT: """
         collection_exists collection_is_default idempotency_in_progress media_duplicate media_extracting
-        media_ready_for_reading never_migrated source_in_file subscribed_already too_many_collections
+        media_ready_for_reading never_migrated paused source_in_file subscribed_already too_many_collections
         too_many_feeds
     """,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",

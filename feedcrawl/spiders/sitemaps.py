@@ -10,12 +10,14 @@ from scrapy.exceptions import CloseSpider
 
 from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
-from feedcrawl.domain.sitemaps.tasks import sitemap_task
+from feedcrawl.domain.sitemaps.tasks import task_id
 from feedcrawl.services import sites, subscriptions
+from feedcrawl.services.sites import watched
 from feedcrawl.spiders.base import NO_USABLE_ARGUMENT, FrontierSpider, switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 
@@ -38,6 +40,7 @@ class SitemapsSpider(FrontierSpider):
 
     async def begin(self) -> None:
         """Watch the sitemaps of the arguments; the frontier schedules the polls."""
+        began = self.wired.now()
         specs, refused = subscriptions.read_specs(
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
@@ -48,7 +51,7 @@ class SitemapsSpider(FrontierSpider):
             self.crawler.stats.set_value(NO_USABLE_ARGUMENT, value=True)
             raise CloseSpider("no_usable_argument")
         if self.now:
-            await self._make_due(ids)
+            await self._make_due(ids, began)
         if not self.sitemaps and not self.wired.sources and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
 
@@ -63,10 +66,13 @@ class SitemapsSpider(FrontierSpider):
             await asyncio.sleep(0)
         return list(ids)
 
-    async def _make_due(self, ids: Sequence[str]) -> None:
-        """Make these sitemaps due, or all if none is named, parts of an index included."""
+    async def _make_due(self, ids: Sequence[str], began: datetime) -> None:
+        """Make these sitemaps due, or all if none is named, parts of an index included. A sitemap that is due, or was
+        polled since the run began, is not made due again.
+        """
         store, frontier = self.wired.sitemaps, self.wired.frontier
-        watched = iter(store.load(ids).values()) if ids else store.all()
-        while batch := list(islice(watched, handlers.BATCH)):
-            frontier.enqueue([sitemap_task(each.sitemap) for each in batch], again="operator")
+        found = iter(store.load(ids).values()) if ids else store.all()
+        while batch := list(islice(found, handlers.BATCH)):
+            idle = [each for each in batch if task_id(each.sitemap.id) not in self.wired.leases.leased]
+            watched.poll_now(frontier, watched.resting(idle, began))
             await asyncio.sleep(0)

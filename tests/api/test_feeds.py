@@ -131,7 +131,9 @@ def test_settings_of_a_feed(local: Callers, client: httpx.Client) -> None:
         "paused",
         "it is paused: not polled until it is resumed",
     )
+    assert reason(client.post(f"{path}/refetch")) == (409, "paused")
     changed = client.patch(path, json=dict.fromkeys(fields)).json()
+    assert client.post(f"{path}/refetch").status_code == 202
     assert [changed[name] for name in fields] == [False, False, None, ""]
     for body in ({"keep_rules": "title"}, {"drop_rules": "title=("}, {"user_agent": "a\nb"}, {"user_agent": ""}):
         assert client.patch(path, json=body).status_code == 422

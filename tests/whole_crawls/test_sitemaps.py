@@ -200,7 +200,7 @@ def test_a_sitemap_larger_than_a_poll_takes_comes_in_portions(tmp_path: Path) ->
         urls = pages(world.origin, "large.test", *"abcde")
         listed = document("\n".join(urls), content_type="text/plain", etag='"1"')
         sitemap = world.origin.site("large.test").serve("/sitemap.txt", listed)
-        world.crawl("first", f"sitemaps={sitemap}", spider="sitemaps")
+        world.crawl("first", f"sitemaps={sitemap}", "now=1", spider="sitemaps")  # a new sitemap is polled once
         world.crawl("second", "now=1", spider="sitemaps")
         world.crawl("third", "now=1", spider="sitemaps")
         world.crawl("fourth", "now=1", spider="sitemaps")

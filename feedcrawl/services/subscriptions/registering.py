@@ -316,6 +316,13 @@ def poll_now(frontier: Frontier, feeds: Sequence[Feed]) -> None:
     frontier.enqueue(polled, again="operator")
 
 
+def refetch(frontier: Frontier, feed: Feed) -> None:
+    """Make a feed due at once for an operator; Refusal (`paused`) for a feed that no worker would poll."""
+    if feed.subscription.paused:
+        raise Refusal("paused", f"{feed.subscription.url} is paused: it is polled once it is resumed")
+    poll_now(frontier, [feed])
+
+
 def resting(feeds: Iterable[Feed], since: datetime) -> list[Feed]:
     """The feeds that have not been polled since then and were not due then: nothing else polls them soon."""
     fetched = ((feed, moment(feed.polls.last_fetch_at), moment(feed.polls.next_at)) for feed in feeds)

@@ -246,7 +246,7 @@ def edit(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, form: 
 def refetch(wired: Wired, feed_id: FeedId) -> Response:
     """Makes a feed due at once."""
     feed = _found(wired, feed_id)
-    registering.poll_now(wired.frontier, [feed])
+    registering.refetch(wired.frontier, feed)
     return RedirectResponse(f"{HERE}/{templates.segment(feed.id)}?done=refetch", 303)
 
 

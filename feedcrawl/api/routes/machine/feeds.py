@@ -263,12 +263,12 @@ def unsubscribe(feed_id: FeedId, wired: Wired) -> None:
     status_code=202,
     operation_id="refetch",
     dependencies=WRITES,
-    responses={202: schemas.answer("It is due", TAKEN), **MISSING},
+    responses={202: schemas.answer("It is due", TAKEN), **problems.answers(404, 409)},
 )
 def refetch(feed_id: FeedId, wired: Wired) -> Response:
-    """Makes a feed due now, regardless of its schedule; its host's pace still holds."""
+    """Makes a feed due now, regardless of its schedule; its host's pace still holds. A paused feed is refused."""
     feed = listing.one(wired.registry, str(feed_id))
-    registering.poll_now(wired.frontier, [feed])
+    registering.refetch(wired.frontier, feed)
     return JSONResponse({"id": feed.id, "next_at": rfc3339(wired.now())}, 202)
 
 
