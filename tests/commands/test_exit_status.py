@@ -7,6 +7,7 @@ from scrapy import signals
 from scrapy.signalmanager import SignalManager
 
 from feedcrawl.config import ConfigError
+from feedcrawl.console.operations import crawl
 from feedcrawl.console.operations.exit_status import ExitStatus
 from feedcrawl.console.stores import explained
 from feedcrawl.domain.errors import InvalidUrl
@@ -93,3 +94,10 @@ def test_reasons_of_the_end_of_a_crawl_have_a_status() -> None:
 def test_errors_in_a_sentence(error: Exception, code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert explained(error, "crawl") == code
     assert capsys.readouterr().err == f"scrapy crawl: {message}\n"
+
+
+def test_an_error_of_closing_an_engine_that_has_not_begun_covers_no_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    covering = RuntimeError("Engine slot not assigned")
+    covering.__context__ = DiskUnavailable(Path("/x/generation"), "read_only")
+    assert crawl.exit_status(covering) == 1
+    assert capsys.readouterr().err == "scrapy crawl: read_only: /x/generation\n"

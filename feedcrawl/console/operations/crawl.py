@@ -61,7 +61,7 @@ def run(
         return UNUSABLE
     status = ExitStatus.of(crawler)
     error = _crawl(process, crawler, arguments)
-    return status.code if error is None else _status(error)
+    return status.code if error is None else exit_status(error)
 
 
 def _crawl(
@@ -108,7 +108,12 @@ def unknown_argument(spider: type[Spider], given: dict[str, str]) -> str | None:
     return None
 
 
-def _status(error: BaseException) -> int:
+def exit_status(error: BaseException) -> int:
+    """The exit status of a crawl that failed. If a scheduler cannot be built, Scrapy closes the engine that has not
+    begun, and the RuntimeError of closing it covers the cause.
+    """
+    if isinstance(error, RuntimeError) and isinstance(error.__context__, EXPLAINED):
+        error = error.__context__
     if isinstance(error, EXPLAINED):
         logger.debug("crawl_not_started", exc_info=error)
         return explained(error, "crawl")
