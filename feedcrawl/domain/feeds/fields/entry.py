@@ -87,13 +87,15 @@ def _atom_id(node: Node, reading: Reading) -> str | None:
 
 
 def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
-    """The page of the entry: its link, else an identifier that is a URL (if `isPermaLink` allows), else `HREF`."""
+    """The page of the entry: its link, an identifier that is a URL (if `isPermaLink` allows), `HREF`, its player."""
     if page := places.alternate(links):
         return page
     own = node.first("guid", "id")
     if own and _is_page(own):
         return reading.link(own.text(), own.base)
-    return reading.link(node.attribute("href"), node.base)
+    player = node.first("media:player")
+    shown = player and reading.link(player.attribute("url"), player.base)
+    return reading.link(node.attribute("href"), node.base) or shown or None
 
 
 def _is_page(identifier: Node) -> bool:
