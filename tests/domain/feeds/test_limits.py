@@ -107,6 +107,7 @@ HOSTILE = {
     + RSS.format("<item><title>&l9;</title></item>"),
     "quadratic": f'<!DOCTYPE rss [<!ENTITY a "{"x" * 100_000}">]>'
     + RSS.format(f"<item><title>{'&a;' * 50_000}</title></item>"),
+    "entries in entries": "<entry>" * 300_000,
     "hidden items": "<x>" + "<item>" * 20_000,
 }
 

@@ -44,6 +44,7 @@ class _Balancer:
         self.codes: dict[str, None] = {}
         self.closed = False
         self._open: list[str] = []
+        self._holders = 0  # open elements that contain entries
         self._out: list[str] = []
 
     def take(self, match: re.Match[str]) -> None:
@@ -62,7 +63,7 @@ class _Balancer:
         if self._open:
             self.codes["truncated"] = None
         while self._open:
-            self._out.append(f"</{self._open.pop()}>")
+            self._out.append(f"</{self._pop()}>")
         return "".join(self._out)
 
     def _start(self, name: str, attributes: str) -> None:
@@ -78,11 +79,17 @@ class _Balancer:
         self._out.append(f"<{name}{_attributes(attributes)}{'/' * empty}>")
         if not empty:
             self._open.append(name)
+            self._holders += _local(name) in HOLDERS
+
+    def _pop(self) -> str:
+        name = self._open.pop()
+        self._holders -= _local(name) in HOLDERS
+        return name
 
     def _leave_for_entry(self) -> None:
         """Close the elements that are open inside the innermost holder of entries, before the next entry begins."""
-        while any(_local(name) in HOLDERS for name in self._open) and _local(self._open[-1]) not in HOLDERS:
-            self._out.append(f"</{self._open.pop()}>")
+        while self._holders and _local(self._open[-1]) not in HOLDERS:
+            self._out.append(f"</{self._pop()}>")
             self.codes["unclosed_element"] = None
 
     def _end(self, name: str) -> None:
@@ -94,7 +101,7 @@ class _Balancer:
 
     def _close_to(self, name: str) -> None:
         """Close the innermost open element of this name and all elements inside it."""
-        while (last := self._open.pop()) != name:
+        while (last := self._pop()) != name:
             self.codes["unclosed_element"] = None
             self._out.append(f"</{last}>")
         self._out.append(f"</{name}>")
