@@ -39,6 +39,8 @@ _CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 _EARLY_END = re.compile(rb"</[bBhH](?:[oO][dD][yY]|[tT][mM][lL])\s*>")  # begins with characters, unlike with a flag
 _NO_CHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 _SOURCE = re.compile(rb"<[sS][oO][uU][rR][cC][eE]")
+# `<script/>` opens a script in HTML (13.2.6.4.4); libxml2 ends it there, and the code becomes text.
+_OPEN_SCRIPT = re.compile(rb"(<s(cript|tyle)\b[^<>]*)/(>[^<]*+(?:<(?!/?s\2)[^<]*+)*+</s\2)")
 _HUGE = 4096
 _BLOCK = _HUGE // 2
 _HUGE_TAG = re.compile(rb"<[a-zA-Z][^<>]{%d,}" % _HUGE)
@@ -70,6 +72,7 @@ def parse_html(html: str) -> HtmlElement | None:
     for no_character in _NO_CHARACTERS:
         text = text.replace(no_character, b"")
     text = _EARLY_END.sub(b"", text.translate(None, _CONTROL))
+    text = _OPEN_SCRIPT.sub(rb"\1\3", text)
     if _may_have_huge_tag(text):
         text = _HUGE_TAG.sub(_tame, text)
     if not text.strip():

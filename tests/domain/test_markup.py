@@ -35,6 +35,17 @@ STORY = "".join(
             "<head><noscript><img></noscript><title>a</title></head><body>b</body>",
         ),
         ("<video><source><p>b</p></video>", "<body><video><source></source><p>b</p></video></body>"),
+        # Scripts and styles end with their end tag only.
+        (
+            "<head><script src=a /></script><script/>b()</script></head><body>c</body>",
+            '<head><script src="a"></script><script>b()</script></head><body>c</body>',
+        ),
+        ("<head><style/>p {}</style></head><body>c</body>", "<head><style>p {}</style></head><body>c</body>"),
+        # One without an end tag ends where it begins: a browser would show nothing of the page.
+        (
+            "<head><script src=a /><script>b()</script></head><body>c</body>",
+            '<head><script src="a"></script><script>b()</script></head><body>c</body>',
+        ),
         ("<body><i>a</i></body><p>b</p>", "<body><i>a</i><p>b</p></body>"),
     ],
 )
