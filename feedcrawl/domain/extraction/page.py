@@ -12,6 +12,7 @@ from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.areas import main_area
 from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.extraction.labels import Labels
+from feedcrawl.domain.extraction.placeholders import clear_placeholders, is_placeholder
 from feedcrawl.domain.extraction.structured import Thing, article_of, is_article, read_things
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
@@ -151,6 +152,8 @@ def read_page(html: bytes | str, url: str) -> Page:
     elements = Elements(tree, MAX_ELEMENTS + 1)
     if len(elements.all) > MAX_ELEMENTS:
         raise NoArticle("FAIL_PARSE", f"{int(float(str(tree.xpath('count(//*)'))))} elements, more than {MAX_ELEMENTS}")
+    if "{{" in text:
+        clear_placeholders(elements)
     _unwrap_stories(elements)
     show_images(elements)
     settle_formulas(elements)
@@ -194,8 +197,9 @@ def decode(html: bytes | str, content_type: str | None = None) -> str:
 def _read_metas(metas: Iterable[HtmlElement]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for element in metas:
-        content = fold(element.get("content") or "")
-        if content:
+        # Twitter's first cards had `value` in place of `content`.
+        content = fold(element.get("content") or element.get("value") or "")
+        if content and not is_placeholder(content):
             # A property holds a list of names (RDFa Core 1.1 section 5).
             for name in {name for key in _NAMES for name in (element.get(key) or "").lower().split()}:
                 found.setdefault(name, []).append(content)

@@ -22,7 +22,8 @@ Thing = JsonObject
 
 MAX_LENGTH = 1 << 20
 MAX_THINGS = 2000
-_ARTICLE_TYPE = re.compile(r"(?:Article|Posting|Report|Review|CreativeWork)$")
+_ARTICLE_TYPE = re.compile(r"(?:Article|Posting|Report|(?<!User)Review|CreativeWork|^Recipe)$")
+_REMARKS = ("review", "reviews", "comment", "comments")
 _PAGE_TYPE = re.compile(r"WebPage$|^VideoObject$|^PodcastEpisode$")
 _WRAPPING = re.compile(r"^\s*(?:<!--|(?://\s*)?<!\[CDATA\[)|(?:-->|(?://\s*)?\]\]>)\s*$")
 _ESCAPED_TWICE = re.compile(r"&#\d{2,6};")
@@ -40,8 +41,24 @@ def read_things(scripts: Iterable[HtmlElement]) -> tuple[Thing, ...]:
 
 def article_of(things: tuple[Thing, ...], url: str) -> Thing:
     """The node that describes the page's article: an article about this URL, any article, a page about this URL."""
-    articles = [thing for thing in things if _is(thing, _ARTICLE_TYPE)]
+    remarks = _remarks_on_articles(things)
+    articles = [thing for thing in things if _is(thing, _ARTICLE_TYPE) and id(thing) not in remarks]
     return max(articles or [t for t in things if _is(t, _PAGE_TYPE)], key=lambda thing: _rank(thing, url), default={})
+
+
+def is_remark(node: Thing, things: tuple[Thing, ...]) -> bool:
+    """True for what a reader wrote: a review or comment of an article or recipe, or one of several of a product."""
+    for thing in things:
+        for name in _REMARKS:
+            nodes = values(thing.get(name))
+            if (len(nodes) > 1 or _is(thing, _ARTICLE_TYPE)) and any(each is node for each in nodes):
+                return True
+    return False
+
+
+def _remarks_on_articles(things: tuple[Thing, ...]) -> set[int]:
+    articles = [thing for thing in things if _is(thing, _ARTICLE_TYPE)]
+    return {id(node) for article in articles for name in _REMARKS for node in values(article.get(name))}
 
 
 def is_article(thing: Thing) -> bool:

@@ -25,6 +25,7 @@ _OF_SCRIPTS = frozenset({*_LATE, *_LATE_SETS})
 _ADDRESS = re.compile(r"(?!data:)[^\x00-\x20\x7f{}<>\"]*[/.][^\x00-\x20\x7f{}<>\"]*", re.IGNORECASE)
 UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that a reference (`&#14;`) can put into an attribute, but that lxml refuses to write."""
+_SET_IN_SRC = re.compile(r"(?:\s|%20)\d+w,")
 _TINY = re.compile(r"\s*[01](?:px)?\s*")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -176,6 +177,8 @@ def _addresses(image: HtmlElement) -> Iterator[str]:
         yield from (text for name in _LATE if name in attributes and _is_address(text := image.get(name, "")))
         yield from (_largest(image.get(name, "")) for name in _LATE_SETS if name in attributes)
     source = image.get("src", "")
+    if _SET_IN_SRC.search(source):
+        source = _largest(source.replace("%20", " "))
     is_usable = not (source.lstrip().lower().startswith("data:") or UNWRITABLE.search(source))
     if is_usable and not _PLACEHOLDER.search(source.lower()):
         yield source

@@ -37,6 +37,22 @@ def test_metas():
 
 
 @pytest.mark.parametrize(
+    ("attributes", "content"),
+    [
+        ("content=story", "story"),
+        ("value=story", "story"),
+        ("content=story value=other", "story"),
+        ("content='{{ page.title }}'", None),
+        ("content='${title}'", None),
+        ("content='<%= title %>'", None),
+        ("content='Ports with {{ braces }}'", "Ports with {{ braces }}"),
+    ],
+)
+def test_content_of_a_meta_element(attributes, content):
+    assert read_page(f"<meta name=og:title {attributes}>{FILLER}", "https://a.example/").meta("og:title") == content
+
+
+@pytest.mark.parametrize(
     ("fallback", "shown"),
     [
         ("<p>The harbour froze over in the night, for the first time since the bridge was built.</p>" * 7, True),

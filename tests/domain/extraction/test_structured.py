@@ -46,6 +46,29 @@ def test_the_article_about_this_page_is_preferred():
     assert text_at(article(other), "headline") == "other"
 
 
+REMARK = '{"@type":"Review","author":"Bo","datePublished":"2026-01-01"}'
+
+
+@pytest.mark.parametrize(
+    ("script", "author"),
+    [
+        ('{"@type":"Recipe","name":"x","author":"Ann"}', "Ann"),
+        (f'{{"@type":"Recipe","name":"x","author":"Ann","review":[{REMARK}]}}', "Ann"),
+        (f'{{"@type":"Recipe","name":"x","review":{REMARK}}}', None),
+        (f'{{"@type":"Article","headline":"x","review":{REMARK}}}', None),
+        (f'{{"@type":"Product","name":"x","review":{REMARK}}}', "Bo"),  # the review is the article
+        ('{"@type":"UserReview","author":"Bo"}', None),
+        (REMARK, "Bo"),
+        (
+            '[{"@type":"Article","headline":"x","datePublished":"x","author":"Ann"},{"@type":"Recipe","author":"Cy"}]',
+            "Ann",
+        ),
+    ],
+)
+def test_what_readers_wrote_is_no_article(script, author):
+    assert text_at(article(script), "author") == author
+
+
 @pytest.mark.parametrize(
     ("node", "text"),
     [

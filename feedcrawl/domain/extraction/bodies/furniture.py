@@ -174,10 +174,21 @@ def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, 
     kept = _protected(weights, total)
     for element, marks in suspects.items():
         convicting = [mark for mark in marks if taken[mark] < share * total]
-        if convicting and element not in kept and element in weights:
+        is_part = "hidden attribute" not in marks and _is_among_body(element, marked, weights)
+        if convicting and element not in kept and element in weights and not is_part:
             note(dropped, ", ".join(convicting), element)
             forget(element, weights)
             drop(element)
+
+
+def _is_among_body(element: HtmlElement, marked: Marked, weights: Weights) -> bool:
+    """True if the class of an element names the body of an article, as that of unmarked prose beside does:
+    `id="video-text-0"` only says where the part stands.
+    """
+    named = element.get("class")
+    twins = (kin for kin in element.getparent() if kin.get("class") == named and kin.tag == element.tag)
+    is_named = named is not None and is_body(named)
+    return is_named and any(kin not in marked and kin in weights and weights[kin].prose for kin in twins)
 
 
 def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:

@@ -32,9 +32,9 @@ _CERTAIN = frozenset({
 _STEMS = ("related", "newsletter", "breadcrumb", "recommendation")  # other words are glued to them
 _LIKELY = frozenset({
     "author", "authorprofile", "authors", "banner", "bio", "biography", "button", "buttons", "caption", "copyright",
-    "credit", "credits", "cta", "dateline", "donate", "hidden", "hide", "login", "menu", "meta", "next", "overlay",
-    "paywall", "poll", "print", "quiz", "screenreader", "sidebar", "signin", "signup", "skip", "sr", "subscribe",
-    "subscription", "tag", "timestamp", "video", "videos", "visually", "widget",
+    "credit", "credits", "cta", "dateline", "donate", "hidden", "hide", "login", "menu", "messenger", "meta", "next",
+    "overlay", "paywall", "poll", "print", "quiz", "screenreader", "sidebar", "signin", "signup", "skip", "sr",
+    "subscribe", "subscription", "tag", "timestamp", "video", "videos", "visually", "widget",
 })  # fmt: skip
 _CERTAIN_MARKS = frozenset({"<nav>", "<footer>", "<aside>", "hidden attribute", "player label"}) | {
     f"role {role}" for role in ("complementary", "navigation", "contentinfo", "search", "dialog")

@@ -27,7 +27,7 @@ from feedcrawl.domain.extraction.fields.persons import (
 from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
 from feedcrawl.domain.extraction.kinds import page_kind
-from feedcrawl.domain.extraction.structured import text_at, values
+from feedcrawl.domain.extraction.structured import is_remark, text_at, values
 from feedcrawl.domain.text import squeezed, words
 
 if TYPE_CHECKING:
@@ -208,6 +208,8 @@ def _is_signed_by(text: str, publisher: set[str]) -> bool:
 
 def _structured(page: Page) -> Iterator[str]:
     """The authors in the page's structured data; organizations only on news pages that name no person."""
+    if is_remark(page.article, page.things):
+        return
     nodes = [*values(page.article.get("author")), *values(page.article.get("creator"))]
     others = [node for node in nodes if not _is_typed_organization(node)]
     has_person = any(is_person(name) for node in others for name in split_names(_name(node, page) or ""))

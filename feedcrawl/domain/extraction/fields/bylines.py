@@ -228,7 +228,7 @@ def _signatories(line: str, after: str = "", *signatures: re.Pattern[str]) -> li
     if RIGHTS.search(line):
         return []
     text = line[signed.end() :]
-    names = TOUCHING_END.split(_SIGNATURE_ENDS.split(text)[0])[0]
+    names = _SIGNATURE_ENDS.split(TOUCHING_END.split(text)[0])[0]
     return list(filter(is_person, split_names(names))) or _dated_first_name(
         names.strip(" ,"), text[len(names) :] or after
     )

@@ -143,7 +143,8 @@ def _is_in_teaser(element: HtmlElement, page: Page) -> bool:
 def _names_in(element: HtmlElement, page: Page) -> list[str]:
     """The names in a byline: its links, which lead to authors' pages, else its text, else the beginning of a note."""
     named = next((e for e in element.iterdescendants() if e.get("itemprop") == "name" or _is_named_name(e)), None)
-    linked = _linked_names(element)
+    is_note = named is not None and len(text_of(element)) > MAX_BYLINE_LENGTH  # whose links lead to the author's works
+    linked = _linked_names(named if is_note else element)
     whole = text_of(named if named is not None else element)
     # If links make up the byline, each is a name; among other text, the first link is the author's.
     rest = len(squeezed(whole)) - sum(len(squeezed(text)) for text in linked)

@@ -30,7 +30,13 @@ _IMAGE_METAS = (
     "sailthru.image.full", "image", "thumbnail", "thumbnailurl",
 )  # fmt: skip
 _ICON = re.compile(
-    r"(?<![a-z])(?:icons?|logos?|avatars?|sprites?|pixel|blank|spacer|emoji|gravatar|placeholder|1x1|badge)(?![a-z])",
+    r"(?<![a-z])(?:icons?|(?:site|print|head(?:er)?|top|main|new|page|web|mobile|share)?logos?|avatars?|sprites?|pixel|blank"
+    r"|spacer|emoji|gravatar|placeholder|1x1|badge|captcha|ghost)(?![a-z])|\.svg(?:$|[?#])",
+    re.IGNORECASE,
+)
+# Files of a site's design, empty pictures, and the icons of blogs, which publishing systems name on every page.
+_DECORATION = re.compile(
+    r"/themes/(?![^?#]*/20\d\d)[^?#]*\.(?:png|gif|svg|jpe?g|webp)|/(?:blank|spacer)\.\w+(?:$|[?#])|gravatar\.com/",
     re.IGNORECASE,
 )
 _VIDEO = re.compile(r"\.(?:mp4|webm|mov|m3u8)(?:$|\?)", re.IGNORECASE)
@@ -120,7 +126,8 @@ def _is_small(image: HtmlElement) -> bool:
 
 def _image_url(text: str, base: str) -> str | None:
     url = safe_url(text, base)
-    return url if url and url.startswith("http") and not _VIDEO.search(url) else None
+    is_picture = url and url.startswith("http") and not _VIDEO.search(url) and not _DECORATION.search(url)
+    return url if is_picture else None
 
 
 def _texts(value: Json) -> list[str]:

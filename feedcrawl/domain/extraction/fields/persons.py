@@ -28,24 +28,31 @@ _TITLE_BEFORE = re.compile(
 )
 _ASIDE = re.compile(
     r"\s*\([^)]*\)|\s*\[[^\]]*\]|\s+(?:(?:am|on|le|el|op|den)\s+)?\d{1,2}[./]\d{1,2}[./]\d\d.*|\s(?:기자|記者|记者)$"
+    r"|\s(?i:envoyée?s? spécia|enviad[oa]s? especial|corresponsal|correspondant)\w*(?:\s.*)?$"
 )
+_MARKUP = re.compile(r"<[^<>]*>")
 _ADDRESS = re.compile(r"://|www\.|@\w")
+_LEGAL_FORM = re.compile(
+    r"\b(?:gmbh(?: & co\.? kg)?|ltd|llc|inc|corp|pty|s\.?r\.?l|e\.\s?v|co\. kg)\.?$", re.IGNORECASE
+)
 _NO_NAME = re.compile(
-    r"[#%]|^\w+: "
+    r"[#%{}]|^\w+: "
     r"|^(?:licensed|certified|registered|(?:co-?)?founder|owner|chief|vice|m\.a\.|b\.a\.) "
     r"|^\d|\d{3}|\d[:.]\d|\s\d+$|^\W*$|^(?:foto|photo|bild|image|picture|credit|quelle|source)s?\b|^published\b"
     r"|^(?:full|read|view|see|short) (?:full )?(?:bio(?:graph(?:y|ie))?|profile?)$"
     r"|(?:^|\s)(?:by|von|por|par|di|door|av|af)$|^(?:more )?about\b"
     r"|\b(?:gmbh|ag|ltd|llc|inc|corp|pty|s\.?r\.?l|e\.\s?v|co\. kg)\.?$|^[a-z]+(?:\.[a-z]+){2,}$"
     r"|\b(?:paid|sponsored) (?:content|post)|^advert\w+|^anzeige\b|^werbung\b"
-    r"|^more\b|^share\b|\b(?:posts|beiträge)$|^agenc(?:y|ies)$|^agenturen$"
+    r"|^more\b|^share\b"
+    r"|^(?:jump|skip) to\b|^z(?:um|ur|u den) |\bnewsletter\b|^anonymous\b"
+    r"|\b(?:posts|beiträge|folgen|senden)$|^agenc(?:y|ies)$|^agenturen$"
     r"|^(?:fact|medically|expert)[ -](?:checked|reviewed)"
     r"|^(?:(?:site|web|wp|super)[ -]?(?:admin(?:istrator)?|user|master|editor)|undefined"
     r"|(?:\w+[ -])?\w*admin|youtube|facebook|twitter|instagram|linkedin|tiktok|pinterest|whatsapp|telegram|reddit"
     r"|wordpress|anonym\w*|anónimo"
     r"|admin|administrator|editor|redaktion|staff|unknown|null|none|author|authors|contributor|guest|anonymous"
     r"|follow|share|edit|save|reply|login|profile|image|photo|about the author|view profile|see more|more|posted"
-    r"|updated|published|comments?(?: now)?|(?:add|leave|post) a comment|follow us|log in|sign (?:in|up)"
+    r"|updated|published|am|um|comments?(?: now)?|(?:add|leave|post) a comment|follow us|log in|sign (?:in|up)"
     r"|subscribe(?: now)?|read more|e-?mail|print)$",
     re.IGNORECASE,
 )
@@ -64,6 +71,10 @@ _AGENCIES = (
 )
 _AGENCY = re.compile(_AGENCIES, re.IGNORECASE)
 _AGENCY_AFTER = re.compile(rf"(?<=\w\w)\s*[,/]\s*(?:{_AGENCIES})\W*$", re.IGNORECASE)
+# What touches a name in the text but not on the screen: "AuthorAnn Lee", "Ann Lee5 minute read", "Ann LeeAnn Lee".
+_LABEL_TOUCHES = re.compile(r"^(?:By|Authors?|Autor(?:in)?|Auteure?|Writer|Von|Par)(?=[A-ZÀ-ÞĀ-Ž][^\W\d_A-Z])")
+_COUNT_TOUCHES = re.compile(r"(?<=[^\W\d_])\d+[-\s].*$")
+_TWICE = re.compile(r"(.{5,})\s*\1")
 _DEGREES = re.compile(
     r"^(?:ph\.?\s?d|m\.?d|d\.?v\.?m|r\.?n|r\.?d\.?n?|m\.?s\.?c?|b\.?s\.?c?|m\.?a|b\.?a|m\.?p\.?h|m\.?b\.?a|d\.?o|esq|jr|sr"
     r"|cfa|cpa)\.?$|^(?:licensed|certified|registered) |^(?:m|b)\.(?:a|sc)\. ",
@@ -77,11 +88,12 @@ _ROLE = re.compile(
 )
 _OFFICE = re.compile(
     r"^(?:co-?)?(?:founder|owner|head|chief|director|president|vice|senior|licensed|certified|professor|member) "
-    r"|(?:expert|specialist|strategist|consultant|educator|writer|attorney|coach|scientist|grader|engineer)s?$",
+    r"|(?:expert|specialist|strategist|consultant|educator|writer|attorney|coach|scientist|grader|engineer"
+    r"|stylist|photographer|blogger|nutritionist|dietiti?an|chef)s?$",
     re.IGNORECASE,
 )
 _USER = re.compile(r"[a-z][a-z0-9._-]*[a-z0-9]|\S+\.[a-z]{2,6}(?:/\S*)?|\S*\d{2,}\S*|\S+_\S+")
-_PROPER = r"[^\W\d_a-z](?:[^\W\d_]|['\u2019.-])*"
+_PROPER = r"(?![\u4e00-\u9fff]{5})[^\W\d_a-z](?:[^\W\d_]|['\u2019.-])*"
 _PERSON = re.compile(
     rf"(?!(?:The|Die|Das|Les|Los|Team)\s){_PROPER}(?:\s+(?:(?:de|del|da|di|do|dos|van|von|der|den|ter|la|le|el|al|bin|ibn)\s+)*{_PROPER}){{1,3}}"
     r"|[\u4e00-\u9fff\uac00-\ud7af]{2,4}"
@@ -90,11 +102,16 @@ _PERSON = re.compile(
 
 def split_names(text: str) -> Iterator[str]:
     """The single names in a byline, without additions: "By Ann Lee, Editor, and Bo Ek, Reuters" has two names."""
+    text = fold(_MARKUP.sub(" ", text)) if "<" in text else fold(text)
     if _ADDRESS.search(text):
         return
-    after_person = False
-    for place, part in enumerate(_SPLIT.split(_AGENCY_AFTER.sub("", _BY.sub("", fold(text))))):
+    after_person = after_company = False
+    for place, part in enumerate(_SPLIT.split(_AGENCY_AFTER.sub("", _BY.sub("", text)))):
         name = _TITLE_BEFORE.sub("", _ASIDE.sub("", _BY.sub("", _without_paper(part))).strip(" ,.;:|-–—"))
+        after_company = after_company or _LEGAL_FORM.search(name) is not None
+        if after_company and not is_person(name):
+            continue  # the company's address
+        name = _apart(name)
         if after_person and _POST_NOMINAL.fullmatch(name):
             continue
         if _may_name(name) and not (place and is_role(name)):
@@ -106,6 +123,14 @@ def _without_paper(part: str) -> str:
     """A person without the name of the paper ("Ann Lee For The Daily"); other names are unchanged."""
     person = _FOR_WHOM.sub("", part)
     return person if is_person(_BY.sub("", person)) else part
+
+
+def _apart(name: str) -> str:
+    """A name without the text of an element that touches it; unchanged if no person is left."""
+    person = _COUNT_TOUCHES.sub("", _LABEL_TOUCHES.sub("", name))
+    twice = _TWICE.fullmatch(person)
+    person = twice[1].strip() if twice else person
+    return person if is_person(person) else name
 
 
 def is_person(name: str) -> bool:

@@ -88,7 +88,8 @@ REPORTER_AFTER: Final = re.compile(
 _GLUED_LABEL: Final = re.compile(rf"^\W*(?:{_BY})(?=[^\W\d_])")
 _TOUCHING: Final = re.compile(r"(?:[a-zß-ÿа-я]|[^\W\d_\u0000-\u04ff])(?=[A-ZÀ-ÞĀ-ſА-Я]|[^\W\d_\u0000-\u04ff])")
 TOUCHING_END: Final = re.compile(
-    r"(?<=[^\W\d_A-Z])(?=(?:Published|Updated|Posted|Last|Reviewed|Follow|Share|Veröffentlicht|Aktualisiert|Publié|Publicad"
+    r"(?<=[A-Z]{2})(?=(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[A-Z]*\.? \d{1,2}, \d{4})"
+    r"|(?<=[^\W\d_A-Z])(?=(?:Published|Updated|Posted|Last|Reviewed|Follow|Share|Veröffentlicht|Aktualisiert|Publié|Publicad"
     r"|Pubblicat|(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zä]*\.? \d))"
 )
 _MAX_LABEL: Final = 40

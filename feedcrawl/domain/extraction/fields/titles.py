@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from feedcrawl.domain.extraction.fields.election import MIN_CORE_LENGTH, Statement, core_of, elect
 from feedcrawl.domain.extraction.fields.sites import (
     SEPARATOR,
     host_labels,
@@ -20,7 +21,7 @@ from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 MAX_LENGTH = 500
 MAX_PARTS = 8
 _LONGEST_HEADLINE = 200  # letters; a longer statement is a description, as long as another is shorter
-_MIN_CORE_LENGTH = 8  # letters; a shorter text may begin another by chance
 _MIN_NAME_LENGTH = 4
 _MIN_WORDS = 4
 _HEADLINE = 3.5  # outweighs all other statements together
@@ -43,13 +43,10 @@ _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.tit
 
 # After a bar, or a hyphen between ideographs or syllables, there is always the name of a section or a site.
 _BAR = re.compile(r"\s+[|\u2502\u3163\uff5c]\s+|(?<=[\u3000-\ud7af])-(?=[\u3000-\ud7af])")
+_SECTION = re.compile(r"(?<=[\u3000-\ud7af\uff00-\uffef])_(?=[\u3000-\ud7af])")  # "标题_栏目_站名"
 
 
-class Statement(NamedTuple):
-    """The title that one source states, and its weight."""
-
-    text: str
-    weight: float
+_MAX_SECTION = 6  # ideographs
 
 
 def find_title(page: Page, feed: FeedContent | None) -> str | None:
@@ -80,6 +77,7 @@ def _without_ends(title: str, page: Page, stated: list[str], sites: set[str]) ->
     """A title that is no h1, without the sections and slogans after its last separators."""
     if len(stated) == 1 and page.title_element.startswith(stated[0]):
         is_signed = any(key(part) in sites for part in SEPARATOR.split(stated[0]))
+        title = _without_sections(title) if is_signed else title
         cut = unsigned(title, _BAR, most_parts=MAX_PARTS if is_signed else 1)
         return cut if cut != title and not is_signed else unsigned(cut)
     # After a bar in the title of a front page is the site's slogan, not its name.
@@ -100,54 +98,18 @@ def unsigned(title: str, separator: re.Pattern[str] = SEPARATOR, *, most_parts: 
     return title
 
 
-def elect(candidates: list[Statement]) -> Statement:
-    """The text with the most weight, and that weight; the first of equals, in its first spelling.
-
-    Texts that differ only in typography are the same. A statement without support counts for the text that it extends
-    ("Headline - section") or from which it was cut ("Headl...").
-    """
-    votes: dict[str, float] = {}
-    for text, weight in candidates:
-        meant = key(_meant(text, [other for other, _ in candidates]))
-        votes[meant] = votes.get(meant, 0) + weight
-    texts = (Statement(text, votes.get(key(text), 0)) for text, _ in candidates if text)
-    return max(texts, key=lambda statement: statement.weight, default=Statement("", 0))
-
-
-def _meant(text: str, texts: list[str]) -> str:
-    whole = next((other for other in texts if _is_cut_at_quotation(text, other)), None)
-    if whole or [key(other) for other in texts].count(key(text)) > 1:
-        return whole or text
-    return _core(text, texts) or next((other for other in texts if _is_cut(text, other)), text)
-
-
-def _core(text: str, texts: list[str]) -> str | None:
-    """The longest statement that another text extends after a separator."""
-    beginnings = {key(text[: cut.start()]) for cut in SEPARATOR.finditer(text)}
-    cores = [other for other in texts if key(other) in beginnings and len(key(other)) >= _MIN_CORE_LENGTH]
-    return max(cores, key=len, default=None)
-
-
-def _is_cut(text: str, whole: str) -> bool:
-    """True if a text is the shortened beginning of another."""
-    beginning = text.rstrip(" .…")
-    return beginning != text and _begins(beginning, whole)
-
-
-def _is_cut_at_quotation(text: str, whole: str) -> bool:
-    """True if a text ends where another has a quotation mark, which was not escaped in an attribute."""
-    return whole[len(text) :].lstrip().startswith('"') and _begins(text, whole)
-
-
-def _begins(beginning: str, whole: str) -> bool:
-    start = key(beginning)
-    return len(beginning) < len(whole) and len(start) >= _MIN_CORE_LENGTH and key(whole).startswith(start)
+def _without_sections(title: str) -> str:
+    """A title without the short sections after it, which in Chinese titles follow low lines."""
+    parts = _SECTION.split(title)
+    while len(parts) > 1 and len(parts[-1]) <= _MAX_SECTION and len(parts[0]) > _MAX_SECTION:
+        parts.pop()
+    return "_".join(parts)
 
 
 def _signatures(texts: list[str], sites: set[str]) -> set[str]:
     """The keys of the additions of statements to others, if they contain a name of the site: "The Daily, Germany"."""
     known = [name for name in sites if len(name) >= _MIN_NAME_LENGTH]
-    rests = [key(text)[len(key(core)) :] for text in texts if (core := _core(text, texts))]
+    rests = [key(text)[len(key(core)) :] for text in texts if (core := core_of(text, texts))]
     return {rest for rest in rests if any(name in rest for name in known)}
 
 
@@ -160,6 +122,7 @@ def statements(page: Page, feed: FeedContent | None, sites: set[str]) -> Iterato
     yield Statement(graph, 1.1)
     yield Statement(carried, 0.8)
     heading = _own_heading(page, f"{structured} {graph} {whole} {card} {carried}", sites)[:MAX_LENGTH]
+    heading = _without_name(heading, (structured, graph, whole, card))
     heading = _without_note(heading, [without_site(text, sites) for text in (structured, graph, whole, carried)])
     is_headline = heading and _is_headline(page, heading, [structured, graph, whole, card, carried], sites)
     yield Statement(heading, _HEADLINE if is_headline else 0.45)
@@ -173,6 +136,20 @@ def _without_note(heading: str, stated: list[str]) -> str:
     for text in stated:
         rest = heading[len(text) :]
         if text and heading.startswith(text) and _NOTE.match(rest) and stated.count(text) > 1:
+            return text
+    return heading
+
+
+def _without_name(heading: str, stated: Iterable[str]) -> str:
+    """A heading without the text that touches a statement in it, if that is a part of a statement: the site's name."""
+    parts = {key(part) for text in stated for part in SEPARATOR.split(text)[1:]}
+    for text in stated:
+        if (
+            text
+            and heading.startswith(text)
+            and heading[len(text) :][:1].isupper()
+            and key(heading[len(text) :]) in parts
+        ):
             return text
     return heading
 
@@ -197,7 +174,7 @@ def _own_heading(page: Page, stated: str, sites: set[str]) -> str:
     headings = [
         text
         for text in _headings(page, sites)
-        if not about or _shared(text, about) >= _ABOUT or (len(key(text)) >= _MIN_CORE_LENGTH and key(text) in path)
+        if not about or _shared(text, about) >= _ABOUT or (len(key(text)) >= MIN_CORE_LENGTH and key(text) in path)
     ]
     return max(headings, key=lambda text: len(text) if key(text) in stated_key else 0, default="")
 
@@ -218,7 +195,7 @@ def _is_headline(page: Page, heading: str, stated: list[str], sites: set[str]) -
     if (
         is_front(page.url)
         or is_news(page)
-        or len(own) < _MIN_CORE_LENGTH
+        or len(own) < MIN_CORE_LENGTH
         or own in key(page.meta("og:site_name") or "")
         or _differ(stated[:2], sites)
     ):

@@ -53,6 +53,19 @@ def test_furniture_goes(furniture):
 
 
 @pytest.mark.parametrize(
+    ("part", "is_kept"),
+    [
+        (f"<div class='post-content text' id=video-text-0>{NOTE}</div>", True),
+        (f"<div class='post-content text' id=video-text-0 hidden>{NOTE}</div>", False),
+        (f"<div class='post-content video' id=video-text-0>{NOTE}</div>", False),
+    ],
+)
+def test_a_part_that_looks_like_the_parts_of_the_body_beside_is_one_of_them(part, is_kept):
+    text = cleared(f"{part}<div class='post-content text' id=text-1>{STORY}</div>")
+    assert text.startswith("This paragraph") is is_kept
+
+
+@pytest.mark.parametrize(
     "page",
     [
         f"<div class=gate-ad><main>{STORY}</main></div>",

@@ -163,3 +163,20 @@ def test_a_name_beside_goods_is_a_brand():
     head = f'<meta property=og:type content=product><script type="application/ld+json">{data}</script>'
     html = f"<html><head>{head}</head><body><h1>Harbour Chair</h1><p>By Ann Lee</p><p>{'text ' * 60}</p></body></html>"
     assert find_authors(read_page(html, "https://shop.example/chair"), None) == ()
+
+
+REVIEW = {"@type": "Review", "author": "Cy Dee", "datePublished": "2026-01-01"}
+
+
+@pytest.mark.parametrize(
+    ("thing", "names"),
+    [
+        ({"@type": "Product", "name": "x", "review": [REVIEW, REVIEW]}, ()),
+        ({"@type": "Product", "name": "x", "review": REVIEW}, ("Cy Dee",)),
+        ({"@type": "Recipe", "name": "x", "author": {"name": "Ann Lee"}, "review": [REVIEW]}, ("Ann Lee",)),
+    ],
+)
+def test_readers_who_review_are_no_authors(thing, names):
+    data = f'<script type="application/ld+json">{json.dumps(thing)}</script>'
+    html = f"<html><head>{data}</head><body><p>{'text ' * 60}</p></body></html>"
+    assert find_authors(read_page(html, "https://d.example/port"), None) == names

@@ -27,6 +27,7 @@ PROSE = f"<p>{'Words of a story. ' * 8}</p>"
         ("<h1>A story</h1><ul><li>Von: Ann Lee und Bo Ek</li></ul>", ["Ann Lee", "Bo Ek"]),
         ("<h1>A story</h1><p>Written by Ann Lee on 3 May 2024</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>By Ann Lee | The Daily</p>", ["Ann Lee"]),
+        ("<h1>A story</h1><p>By ANN LEE and BO EK<time>SEPT. 19, 2026</time></p>", ["ANN LEE", "BO EK"]),
         ("<h1>A story</h1><p>Von Ann Lee, Berlin</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p><a href=/author/ann>Ann Lee</a> 3 May</p>", ["Ann Lee"]),
         ("<h1>A story</h1><p>3 May • Written by Ann Lee</p>", ["Ann Lee"]),

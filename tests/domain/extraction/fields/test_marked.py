@@ -3,6 +3,8 @@ import pytest
 from feedcrawl.domain.extraction.fields.marked import _is_byline_named, marked_byline, marked_elements, sidebar_byline
 from feedcrawl.domain.extraction.page import read_page
 
+WORKS = "<a href=/1>The Book of Ports</a>, <a href=/2>Winds</a>, <a href=/3>Tides</a>, <a href=/4>Hulls</a>."
+
 
 def found(byline, body):
     read = page(body)
@@ -28,6 +30,8 @@ def page(body):
             "<div class=author><span class=name>Ann Lee</span><i>Senior Reporter</i></div>",
             ["Ann Lee"],
         ),
+        # The links of a long note lead to the author's works.
+        (f"<div class=author><b class=name>Ann Lee</b> wrote {WORKS} {'Words. ' * 25}</div>", ["Ann Lee"]),
         ("<div class=bylines>Von dpa</div>", ["dpa"]),
         ("<div class=author>writes of ports</div>", []),
         ("<p>By Ann Lee</p>", []),

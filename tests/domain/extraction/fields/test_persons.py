@@ -34,6 +34,23 @@ from feedcrawl.domain.extraction.fields.persons import (
         ("Jun 2 Written By", []),
         ("Example Media GmbH", []),
         ("Super User", []),
+        # What touches the name in the text.
+        ("Ann Lee5 minute read", ["Ann Lee"]),
+        ("AuthorAnn Lee", ["Ann Lee"]),
+        ("Ann LeeAnn Lee", ["Ann Lee"]),
+        ("annlee99", ["annlee99"]),
+        ("<a href='/ann'>Ann Lee</a>", ["Ann Lee"]),
+        # Places, offices, and what is to be clicked.
+        ("Ann Lee and Bo", ["Ann Lee", "Bo"]),
+        ("The Daily GmbH, Munich, Germany", []),
+        ("Ann Lee, foodstylist", ["Ann Lee"]),
+        ("Ann Lee Envoyée spéciale à Toulouse", ["Ann Lee"]),
+        ("Jump to Instructions", []),
+        ("Zum Newsletter", []),
+        ("auf Twitter folgen", []),
+        ("Anonymous User", []),
+        ("{{ review.sender }}", []),
+        ("am", []),
         ("wordpressadmin", []),
         ("Byby Ann Lee", ["Ann Lee"]),
         ("Ann Lee, Associated Press", ["Ann Lee"]),
@@ -94,6 +111,8 @@ def test_split_names(text, names):
         ("Ann lee", False),
         ("Ann Lee Writes Of Many Ports", False),
         ("Montag, den 1. Mai", False),
+        ("短缺药品保供稳价 全力保障用药", False),  # a headline
+        ("山田 太郎", True),
         ("", False),
     ],
 )

@@ -1,6 +1,7 @@
 import pytest
 
-from feedcrawl.domain.extraction.fields.titles import Statement, elect, find_title, unsigned
+from feedcrawl.domain.extraction.fields.election import Statement, elect
+from feedcrawl.domain.extraction.fields.titles import find_title, unsigned
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.models import FeedContent
 
@@ -24,6 +25,17 @@ def page(head, body=""):
             'A story of "x"',
         ),
         ("", "<h1>Only\n <b>this</b></h1>", "Only this"),
+        # The name of the site, or a section, touches the headline.
+        (
+            "<title>A story of ports » Local » Europe Daily</title><meta name=title content='A story of ports'>",
+            "<h1>A story of ports<small>Europe Daily</small></h1>",
+            "A story of ports",
+        ),
+        (
+            "<title>这个港口今年要重新建设一次_新闻_港口日报</title><meta property=og:site_name content=港口日报>",
+            "",
+            "这个港口今年要重新建设一次",
+        ),
         ("<title>A</title>", "<svg><title>icon</title></svg>", "A"),
         # What the title element adds has the site's name in it; and what it adds has not.
         ("<title>A story of ports - The Daily, Europe</title>", "<h1>A story of ports</h1>", "A story of ports"),
