@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -24,32 +23,22 @@ from feedcrawl.domain.extraction.fields.persons import (
     is_user_name,
     split_names,
 )
-from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news, site_names
+from feedcrawl.domain.extraction.fields.stated_authors import meta_authors, structured_authors
 from feedcrawl.domain.extraction.kinds import page_kind
-from feedcrawl.domain.extraction.structured import is_remark, text_at, values
 from feedcrawl.domain.text import squeezed, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.extraction.page import Page
-    from feedcrawl.domain.json_values import Json
     from feedcrawl.domain.models import FeedContent
 
-_METAS = (
-    "author", "article:author", "article:author_name", "articleauthor", "sailthru.author", "dcsext.author",
-    "dc.creator", "dcterms.creator", "byl", "parsely-author", "book:author", "cxenseparse:author",
-    "citation_author", "citation_authors",
-)  # fmt: skip
-_CARD_LABELS = ("twitter:label1", "twitter:label2", "twitter:label3")  # "Written by", whose data is the author
 _CITED = ("citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
 _OF_GOODS = frozenset({"product"})
 _METAS_NAME = "meta elements"
 _UNSEEN_ACCOUNT = "an account that no line shows"
 _SIGNATURES = ("signature under the headline", "signature elsewhere")
-_CREDITS = re.compile(r"\b\w+: .*\b\w+: ")  # "design: Ann Lee, code: Bo Ek"
-_INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, Ann" in catalogues
 
 
 class Signature(NamedTuple):
@@ -158,8 +147,8 @@ def _beside_person(names: list[str], publisher: set[str]) -> list[str]:
 
 def author_sources(page: Page, feed: FeedContent | None) -> Iterator[tuple[str, Iterable[str]]]:
     """The sources of authors by name, the most trusted first, each with its names."""
-    yield "structured data", _structured(page)
-    yield _METAS_NAME, _metas(page)
+    yield "structured data", structured_authors(page)
+    yield _METAS_NAME, meta_authors(page)
     yield "feed", feed.authors if feed else ()
     if page_kind(page) in _OF_GOODS:  # names in these places are brands and reviewers
         return
@@ -204,49 +193,3 @@ def _split(texts: Iterable[str], publisher: set[str]) -> list[str]:
 def _is_signed_by(text: str, publisher: set[str]) -> bool:
     name, comma, _ = text.partition(",")
     return bool(comma) and squeezed(name) in publisher
-
-
-def _structured(page: Page) -> Iterator[str]:
-    """The authors in the page's structured data; organizations only on news pages that name no person."""
-    if is_remark(page.article, page.things):
-        return
-    nodes = [*values(page.article.get("author")), *values(page.article.get("creator"))]
-    others = [node for node in nodes if not _is_typed_organization(node)]
-    has_person = any(is_person(name) for node in others for name in split_names(_name(node, page) or ""))
-    for node in nodes if is_news(page) and not has_person else others:
-        if text := _name(node, page):
-            yield text
-
-
-def _is_typed_organization(node: Json) -> bool:
-    return isinstance(node, dict) and any(str(kind).endswith("Organization") for kind in values(node.get("@type")))
-
-
-def _name(node: Json, page: Page) -> str | None:
-    if isinstance(node, str):
-        return node
-    if not isinstance(node, dict):
-        return None
-    if not node.get("name") and "@id" in node:
-        node = next((thing for thing in page.things if thing.get("@id") == node["@id"] and thing.get("name")), node)
-    whole = " ".join(filter(None, (text_at(node, "givenName"), text_at(node, "familyName"))))
-    return text_at(node, "name") or whole or None
-
-
-def _metas(page: Page) -> Iterator[str]:
-    """The authors in meta elements: those of the first element with any, or of a later one that adds names to them."""
-    found: list[str] = []
-    for name in _METAS:
-        contents = [text for text in page.metas.get(name, ()) if any(split_names(text)) and not _CREDITS.search(text)]
-        if name.startswith(("citation", "dc")):
-            contents = [_INVERTED.sub(r"\2 \1", text) for text in contents]
-        if not found or (len(contents) > len(found) and set(found) <= set(contents)):
-            found = contents
-    yield from found or _card(page)
-
-
-def _card(page: Page) -> Iterator[str]:
-    """The value beside "Written by" in the page's card for social networks."""
-    for name in _CARD_LABELS:
-        if is_label(page.meta(name) or ""):
-            yield from page.metas.get(name.replace("label", "data"), ())

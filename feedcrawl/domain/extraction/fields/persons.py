@@ -31,6 +31,7 @@ _ASIDE = re.compile(
     r"|\s(?i:envoyée?s? spécia|enviad[oa]s? especial|corresponsal|correspondant)\w*(?:\s.*)?$"
 )
 _MARKUP = re.compile(r"<[^<>]*>")
+_MAIL = re.compile(r"(?<=\w)\s*[|,;(]\s*[\w.+-]+@[\w-]+\.[\w.-]+\)?$")
 _ADDRESS = re.compile(r"://|www\.|@\w")
 _LEGAL_FORM = re.compile(
     r"\b(?:gmbh(?: & co\.? kg)?|ltd|llc|inc|corp|pty|s\.?r\.?l|e\.\s?v|co\. kg)\.?$", re.IGNORECASE
@@ -103,6 +104,7 @@ _PERSON = re.compile(
 def split_names(text: str) -> Iterator[str]:
     """The single names in a byline, without additions: "By Ann Lee, Editor, and Bo Ek, Reuters" has two names."""
     text = fold(_MARKUP.sub(" ", text)) if "<" in text else fold(text)
+    text = _MAIL.sub("", text)
     if _ADDRESS.search(text):
         return
     after_person = after_company = False

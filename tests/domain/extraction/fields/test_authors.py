@@ -174,6 +174,13 @@ REVIEW = {"@type": "Review", "author": "Cy Dee", "datePublished": "2026-01-01"}
         ({"@type": "Product", "name": "x", "review": [REVIEW, REVIEW]}, ()),
         ({"@type": "Product", "name": "x", "review": REVIEW}, ("Cy Dee",)),
         ({"@type": "Recipe", "name": "x", "author": {"name": "Ann Lee"}, "review": [REVIEW]}, ("Ann Lee",)),
+        (
+            [
+                {"@type": "Article", "headline": "x", "datePublished": "2026-01-01", "author": "Ann"},
+                {"@type": "Recipe", "author": "Ann Lee", "review": {"@type": "Review", "author": "Ann Ek"}},
+            ],
+            ("Ann Lee",),
+        ),
     ],
 )
 def test_readers_who_review_are_no_authors(thing, names):

@@ -40,7 +40,8 @@ from feedcrawl.domain.extraction.fields.persons import (
         ("Ann LeeAnn Lee", ["Ann Lee"]),
         ("annlee99", ["annlee99"]),
         ("<a href='/ann'>Ann Lee</a>", ["Ann Lee"]),
-        # Places, offices, and what is to be clicked.
+        ("Ann Lee | ann@daily.example", ["Ann Lee"]),
+        # Offices, and what is to be clicked.
         ("Ann Lee and Bo", ["Ann Lee", "Bo"]),
         ("The Daily GmbH, Munich, Germany", []),
         ("Ann Lee, foodstylist", ["Ann Lee"]),
