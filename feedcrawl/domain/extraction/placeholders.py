@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
     from feedcrawl.domain.markup import Elements
 
 _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|<%[^%]*%>|\[\[[^\[\]]*\]\]")
@@ -20,17 +22,18 @@ def is_placeholder(text: str) -> bool:
 
 def clear_placeholders(elements: Elements) -> None:
     """Empty the texts of a page that consist of placeholders for the better part; code is unchanged."""
-    code = {inner for element in elements.of(*_CODE) for inner in element.iter()}
+    code: set[HtmlElement] | None = None
     for element in elements.all:
-        if element.text and element not in code and _is_unfilled(element.text):
-            element.text = None
-        parent = element.getparent()
-        if element.tail and parent is not None and parent not in code and _is_unfilled(element.tail):
-            element.tail = " "
+        for place in ("text", "tail"):
+            if "{{" not in (text := getattr(element, place) or ""):
+                continue
+            if code is None:
+                code = {inner for whole in elements.of(*_CODE) for inner in whole.iter()}
+            holder = element if place == "text" else element.getparent()
+            if holder is not None and holder not in code and _is_unfilled(text):
+                setattr(element, place, " ")
 
 
 def _is_unfilled(text: str) -> bool:
-    if "{{" not in text:
-        return False
     rest = _IN_TEXT.sub("", text)
     return 2 * len(rest.strip()) < len(text.strip())

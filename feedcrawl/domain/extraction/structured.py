@@ -46,14 +46,14 @@ def article_of(things: tuple[Thing, ...], url: str) -> Thing:
     return max(articles or [t for t in things if _is(t, _PAGE_TYPE)], key=lambda thing: _rank(thing, url), default={})
 
 
-def is_remark(node: Thing, things: tuple[Thing, ...]) -> bool:
-    """True for what a reader wrote: a review or comment of an article or recipe, or one of several of a product."""
+def remarks_in(things: tuple[Thing, ...]) -> set[int]:
+    """The ids of what readers wrote: reviews and comments of an article or recipe, and several of a product."""
+    found = _remarks_on_articles(things)
     for thing in things:
         for name in _REMARKS:
-            nodes = values(thing.get(name))
-            if (len(nodes) > 1 or _is(thing, _ARTICLE_TYPE)) and any(each is node for each in nodes):
-                return True
-    return False
+            if len(nodes := values(thing.get(name))) > 1:
+                found.update(map(id, nodes))
+    return found
 
 
 def _remarks_on_articles(things: tuple[Thing, ...]) -> set[int]:

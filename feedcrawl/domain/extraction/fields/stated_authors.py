@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.extraction.fields.persons import is_person, split_names
 from feedcrawl.domain.extraction.fields.signing_words import is_label
 from feedcrawl.domain.extraction.fields.sites import is_news
-from feedcrawl.domain.extraction.structured import is_article, is_remark, text_at, values
+from feedcrawl.domain.extraction.structured import is_article, remarks_in, text_at, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, An
 
 def structured_authors(page: Page) -> Iterator[str]:
     """The authors in the page's structured data; organizations only on news pages that name no person."""
-    if is_remark(page.article, page.things):
+    if id(page.article) in remarks_in(page.things):
         return
     nodes = [*values(page.article.get("author")), *values(page.article.get("creator"))]
     others = [node for node in nodes if not _is_typed_organization(node)]
@@ -42,7 +42,8 @@ def _in_full(name: str, page: Page) -> str:
     """A first name with the family name that the page states beside it, as recipes do; else the name."""
     if " " in name:
         return name
-    things = (thing for thing in page.things if is_article(thing) and not is_remark(thing, page.things))
+    remarks = remarks_in(page.things)
+    things = (thing for thing in page.things if is_article(thing) and id(thing) not in remarks)
     others = {whole for thing in things for node in values(thing.get("author")) if (whole := _name(node, page))}
     persons = [whole for whole in others if is_person(whole) and whole.startswith(f"{name} ")]
     return persons[0] if len(persons) == 1 else name
