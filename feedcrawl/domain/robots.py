@@ -82,9 +82,9 @@ class RobotsRules:
         return None if delay is None else float(delay)
 
     def _group(self, agent: str) -> str:
-        """The token of the group that applies to an agent: its own, cut as those of the file are (2.2.1), else `*`."""
-        token = _product_token(agent)
-        return token if token and token in self._tokens else "*"
+        """The token of the group that applies to an agent: its own (section 2.2.1), else `*`."""
+        token = agent.partition("/")[0].strip().lower()
+        return token if token in self._tokens else "*"
 
     def _rules(self, group: str) -> Protego:
         """The rules of a group; all other agents are renamed to one name that no token can have."""

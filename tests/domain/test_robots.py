@@ -70,10 +70,7 @@ Disallow: /beta
         ("feedcrawl-images", {"/all", "/beta"}),
         ("feed", {"/all", "/beta"}),
         ("AB", {"/ab"}),
-        ("AB42bot", {"/ab"}),
-        ("AB42bot/1.2 (+https://crawler.example/)", {"/ab"}),
-        ("AB 42bot", {"/ab"}),
-        ("42bot", {"/all", "/beta"}),
+        ("AB42bot", {"/all", "/beta"}),
         ("", {"/all", "/beta"}),
     ],
 )
