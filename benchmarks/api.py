@@ -7,7 +7,7 @@ of some 1.5 kB of text with their indexes and media records, a collection, event
 and, unless `--quiet`, `scrapy crawl feeds` on 400 feeds of a local origin run beside each other, on the same cores as
 this client. Requests go out at a constant rate whether or not earlier ones were answered, and a request's time counts
 from the moment at which it was due, so that a slow answer hides none that come after it. What `/healthz` waits, which
-asks for nothing, is the machine's own: processes and threads that wait for a core, this client among them. Figures are
+reads nothing, is the machine's own: processes and threads that wait for a core, this client among them. Figures are
 of all answers of a kind, in milliseconds; an answer that is no success is named and fails the run.
 """
 
@@ -58,11 +58,11 @@ LANGUAGES = ("en", "en-GB", "de", "fr")
 ACTOR = "local"
 NOTHING = "nothing (`/healthz`)"
 IDLE_SEC = 4.0
-"""Connections that nobody has used so long are left to end."""
+"""A connection that was unused for so long is closed."""
 
 
 class Stock:
-    """What is stored, and what the requests name of it."""
+    """The stored records, and the names that requests use."""
 
     def __init__(self, wired: Wiring, chance: random.Random) -> None:
         self._wired, self._chance = wired, chance
@@ -82,14 +82,14 @@ class Stock:
         polls = PollRecord(etag='"1"', body_bytes=20_000, shown=20, type="rss", title="News", last_status=200)
         for number in numbers:
             url = f"https://www.site-{number // 2}.example/feeds/number-{number}.xml"
-            said = Subscription(str(uuid.uuid4()), url, (CATEGORIES[number % 8],), added_at=rfc3339(now))
-            wired.registry.add(said, url)
-            commands = wired.registry.commit(said.id, polls, self._line(said, now))
+            subscription = Subscription(str(uuid.uuid4()), url, (CATEGORIES[number % 8],), added_at=rfc3339(now))
+            wired.registry.add(subscription, url)
+            commands = wired.registry.commit(subscription.id, polls, self._line(subscription, now))
             with wired.client.pipeline(transaction=False) as pipe:
                 for command in commands:
                     pipe.execute_command(*command)
                 pipe.execute()
-            self.feeds.append(said.id)
+            self.feeds.append(subscription.id)
 
     def _articles(self, numbers: range, now: datetime, count: int) -> None:
         wired, records = self._wired, []
@@ -113,10 +113,10 @@ class Stock:
         wired.article_lines.append(now.date(), *records)
 
     @staticmethod
-    def _line(said: Subscription, now: datetime) -> JournalLineRecord:
+    def _line(subscription: Subscription, now: datetime) -> JournalLineRecord:
         at = rfc3339(now)
         return {
-            "poll_id": f"{said.id}@{at}",
+            "poll_id": f"{subscription.id}@{at}",
             "at": at,
             "http_status": 304,
             "result": "not_modified",
@@ -288,8 +288,8 @@ def measure(stock: Stock, options: argparse.Namespace, env: dict[str, str], fold
     print("| GET | answers | p50 | p95 | p99 | longest |\n|---|--:|--:|--:|--:|--:|")
     for kind, each in sorted(times.items()):
         print(figures(kind, each))
-    asked = [each for kind, each in times.items() if kind != NOTHING]
-    print(figures("all but that", list(itertools.chain.from_iterable(asked))))
+    requested = [each for kind, each in times.items() if kind != NOTHING]
+    print(figures("all but that", list(itertools.chain.from_iterable(requested))))
     print(f"\n{sum(map(len, times.values())) / lasted:.1f} answers a second over {client.opened} connections; ", end="")
     print(f"the API's processes used {100 * used:.0f} % of a core; no success: {dict(bad) or 'none'}")
     return not bad

@@ -6,11 +6,12 @@ One loopback server sends the same pages to both, without any delay; both have s
 finds them by a feed and does all that it does: raw capture, extraction by its ladder, claims, canonical HTML, NDJSON,
 Redis, events. news-please (`--news-please` names the Python of a virtual environment that has it) is given the list of
 URLs, and runs its Download crawler with the extractors and stores of its default configuration. Each run is a fresh
-process with empty data. Time runs from the first page asked for to the end of the process; `cores` is processor time
+process with empty data. Time runs from the first page requested to the end of the process; `cores` is processor time
 by that time, all descendants and the server included, start and all; this program left out. Pages are made here, or
 taken from `--page-files`.
 
-With `--watch SEC` one run of feedcrawl alone tells its resident memory and that of its children, every so many seconds.
+With `--watch SEC` one run of feedcrawl alone prints its resident memory and that of its children, every so many
+seconds.
 """
 
 from __future__ import annotations
@@ -54,16 +55,16 @@ CONFIG = {
 
 @dataclass
 class Site:
-    """What the server sends, and when it was first asked for a page."""
+    """The pages of the server, and the time at which a page was first requested."""
 
     pages: list[bytes]
     first: float | None = None
-    asked: int = 0
+    requests: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def forget(self) -> None:
         """The next request for a page counts as the first."""
-        self.first, self.asked = None, 0
+        self.first, self.requests = None, 0
 
     def answer(self, path: str, base: str) -> tuple[int, str, bytes]:
         """Status, type and body of a path."""
@@ -73,7 +74,7 @@ class Site:
         if kind == "page":
             with self.lock:
                 self.first = self.first or time.perf_counter()
-                self.asked += 1
+                self.requests += 1
             return 200, "text/html; charset=utf-8", self.pages[int(number)]
         return 404, "text/plain", b""
 
@@ -176,7 +177,7 @@ def with_feedcrawl(site: Site, base: str, directory: Path, watch_sec: float = 0)
 
 
 def with_news_please(python: str, site: Site, base: str, directory: Path) -> Ran:
-    """Its Download crawler over the list of pages, with its defaults where nothing is said above."""
+    """Its Download crawler over the list of pages, with its defaults where CONFIG sets nothing."""
     where = 'import newsplease, pathlib; print(pathlib.Path(newsplease.__file__).parent / "config" / "config.cfg")'
     found = subprocess.run([python, "-c", where], capture_output=True, text=True, check=True, cwd=directory)
     settings = directory / "config"
@@ -198,7 +199,7 @@ def timed(
 ) -> tuple[float, float]:
     """Seconds from the first page to the end of a process, and processor seconds of it and its descendants."""
     site.forget()
-    log, used, told = directory / "log", dict[int, float](), time.perf_counter()
+    log, used, printed = directory / "log", dict[int, float](), time.perf_counter()
     with log.open("w", encoding="utf-8") as out:
         process = subprocess.Popen(
             command,
@@ -212,10 +213,10 @@ def timed(
             time.sleep(LOOK_SEC)
             seen = family(process.pid)
             used |= {pid: seconds for pid, seconds, _ in seen}
-            if watch_sec and seen and time.perf_counter() - told >= watch_sec:
-                told = time.perf_counter()
+            if watch_sec and seen and time.perf_counter() - printed >= watch_sec:
+                printed = time.perf_counter()
                 sizes = [f"{mb:.0f}" for _, _, mb in seen]
-                print(f"| {site.asked} | {sizes[0]} | {' + '.join(sizes[1:])} |", flush=True)
+                print(f"| {site.requests} | {sizes[0]} | {' + '.join(sizes[1:])} |", flush=True)
     if site.first is None or process.returncode:
         sys.exit(f"{command}: status {process.returncode}\n{log.read_text(encoding='utf-8')[-4000:]}")
     return time.perf_counter() - site.first, sum(used.values())
@@ -232,9 +233,9 @@ def family(pid: int) -> list[tuple[int, float, float]]:
     return [(each, seconds(rows[each][1]), int(rows[each][2]) / 1024) for each in found]
 
 
-def seconds(said: str) -> float:
+def seconds(text: str) -> float:
     """Of ps(1): `[days-][hours:]minutes:seconds[.fraction]`."""
-    days, _, clock = said.rpartition("-")
+    days, _, clock = text.rpartition("-")
     total = 86400.0 * int(days or 0)
     for power, part in enumerate(reversed(clock.split(":"))):
         total += float(part) * 60**power
@@ -272,7 +273,9 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=600, help="pages of our own making")
     parser.add_argument("--page-files", type=Path, metavar="DIR", help="serve the *.html of this directory instead")
     parser.add_argument("--news-please", metavar="PYTHON", help="Python of a virtual environment with news-please")
-    parser.add_argument("--watch", type=float, default=0, metavar="SEC", help="tell memory every so often, once")
+    parser.add_argument(
+        "--watch", type=float, default=0, metavar="SEC", help="print memory every so many seconds, in one run"
+    )
     options = parser.parse_args()
     files = sorted(options.page_files.rglob("*.html")) if options.page_files else []
     site = Site([each.read_bytes() for each in files] or [page(number) for number in range(options.pages)])
@@ -280,7 +283,7 @@ def main() -> None:
     base = f"http://127.0.0.1:{server.server_address[1]}"
     print(f"{len(site.pages)} pages, {sum(map(len, site.pages)) / len(site.pages) / 1024:.0f} KB each on average")
     if options.watch:
-        print("| pages asked for | worker MB | its children and the server, MB |\n|--:|--:|---|")
+        print("| pages requested | worker MB | its children and the server, MB |\n|--:|--:|---|")
         with tempfile.TemporaryDirectory(prefix="fc-bench-") as directory:
             row("feedcrawl", *2 * ([with_feedcrawl(site, base, Path(directory), options.watch)],))
     else:

@@ -12,9 +12,9 @@ workers pause for ten minutes. Hosts are drawn by Zipf's law and paced at one re
 per feed and day. The last day counts. `--learnt` is the number of days for which the policy has polled the feeds
 before, in memory and without failures.
 
-`found` is the delay from publication to the poll that brings an entry; `forecast` is what the first hour of that day
-says it will be, and `least` what a policy that knows every rate would bring. `late` is how long a feed that is due
-waits for its host and its turn. An `--outage` stops the world before the last day for so many hours.
+`found` is the delay from publication to the poll that brings an entry; `forecast` is the delay that the first hour of
+that day predicts, and `least` the delay of a policy that knows every rate. `late` is how long a feed that is due waits
+for its host and its turn. An `--outage` stops the world before the last day for so many hours.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class World:
         return Ending(lease, "pending", poll.received.result, decision.interval_sec, commit=commit, signal="ok")
 
     def answered(self, lease: Lease, feed: Feed) -> FeedPoll:
-        """What the publisher says now: 503, 304, or its newest entries."""
+        """The publisher's response now: 503, 304, or its newest entries."""
         source, at = self.publishers[feed.id], self.moment()
         first, last = source.shown(self.now)
         known_before = feed.polls.last_success_at is not None
@@ -273,8 +273,8 @@ def report(world: World, options: argparse.Namespace, foretold_sec: float, took_
         "304": f"{unmodified / polls:.1%} of polls; {unmodified * BODY_BYTES / 1e6:.0f} MB saved at {BODY_BYTES} bytes",
         "results": f"{dict(seen.results)}; {took_sec:.0f} s",
     }
-    for name, said in rows.items():
-        print(f"{name:<10}{said}")
+    for name, value in rows.items():
+        print(f"{name:<10}{value}")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ the machine's cores. `take` leases only; `take+done` ends each lease too, one ca
 `together` the ends of a batch in one round trip. `CPU` is the processor's time of the server's main thread (what one
 Redis could do is its inverse) and `commands` what its scripts call, both per task: they depend less on what else the
 machine does, the latter not at all. The times of scripts are the server's own clock; those of a script that does
-nothing, called as often, tell what of the longest is the machine's scheduling and not ours.
+nothing, called as often, show how much of the longest is the machine's scheduling and not ours.
 
 `--fill` writes what `push` would, without its scripts, of all tasks but each host's last: ten million URLs are there in
 minutes. They take some 5 % less memory than those that are pushed.
@@ -167,25 +167,25 @@ class Bench:
         return self.measured(steps())
 
     def warm(self) -> None:
-        """Asks every host once, so that each has its record before memory and takes are measured."""
-        held: list[Lease] = []
+        """Takes a task of every host once, so that each has its record before memory and takes are measured."""
+        taken: list[Lease] = []
         while leases := self._frontier.take(64).leases:
-            held += leases
-        for lease in held:
+            taken += leases
+        for lease in taken:
             self._frontier.give_back(lease, reason="warm")
 
     def take(self, batch: int, takes: int) -> Cost:
-        """Takes alone, of hosts that are all free; what was taken is given back afterwards."""
-        held: list[Lease] = []
+        """Takes alone, of hosts that are all free; the tasks are given back afterwards."""
+        taken: list[Lease] = []
 
         def steps() -> Iterator[int]:
-            while len(held) < min(takes, self._hosts - batch):
+            while len(taken) < min(takes, self._hosts - batch):
                 leases = self._frontier.take(batch).leases
-                held.extend(leases)
+                taken.extend(leases)
                 yield len(leases)
 
         cost = self.measured(steps())
-        for lease in held:
+        for lease in taken:
             self._frontier.give_back(lease, reason="benchmark")
         return cost
 
@@ -303,6 +303,8 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=1, help="parts of the frontier")
     parser.add_argument("--cluster", action="store_true", help="three nodes instead of one server")
     options = parser.parse_args()
+    if options.takes < 3 * max(BATCHES):
+        parser.error(f"--takes must be at least {3 * max(BATCHES)}: a third of them is taken in the largest batch")
     print(HEAD)
     for size in map(int, options.sizes.split(",")):
         report(size, options)

@@ -1,11 +1,11 @@
-"""Kills of all kinds under a crawl, and what it has kept: lost and stored twice must both be 0.
+"""Kills of all kinds under a crawl, and the articles that it kept: lost and stored twice must both be 0.
 
     python benchmarks/kills.py [--kills 200] [--articles 20000] [--seed 4]
 
 Each round subscribes a site of its own on a local origin and makes one fault: a worker killed (SIGKILL) at a step of
 the way of a poll or an article, or at any moment; two workers one after the other; the server under a worker; a worker
-that sleeps through its lease (SIGSTOP), wakes and dies; one asked to end (SIGTERM). Leases last two seconds, so that
-the next worker takes over what the last one had in hand. When all is worked off, each feed is asked once more, and
+that sleeps through its lease (SIGSTOP), wakes and dies; one ended by SIGTERM. Leases last two seconds, so that
+the next worker takes over the tasks of the last one. When no task is left, each feed is polled once more, and
 every page that was served is looked for in the frontier, in Redis, on the disk and among the events.
 `tests/whole_crawls/test_campaign.py` does the same at every step once.
 """

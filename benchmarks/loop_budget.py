@@ -1,4 +1,4 @@
-"""How long hostile answers hold a worker up: the event loop's longest standstill, and the time from SIGTERM to the end.
+"""How long hostile answers delay a worker: the event loop's longest standstill, and the time from SIGTERM to the end.
 
     python benchmarks/loop_budget.py [--only punycode,members]
 
@@ -6,7 +6,7 @@ Each case is a site of the tests' own origin that answers a feed, one of its pag
 a kind that is known, within the size limits. It is crawled twice, each time by a worker of its own. `stall` is the
 longest time by which a tick of the loop (every 5 ms) came late; `own` the most processor time of the loop's thread
 between two ticks, which is what of a stall the program has to answer for where other work shares the machine: the goal
-is 0.25 s. `term` is how long the second worker took to end after a SIGTERM, sent once it had asked for the input: at
+is 0.25 s. `term` is how long the second worker took to end after a SIGTERM, sent once it had requested the input: at
 most FEEDCRAWL_DRAIN_SEC (30 s). The case `plain` has nothing hostile in it. Exit status 1 if a goal is missed.
 """
 

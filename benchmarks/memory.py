@@ -75,7 +75,7 @@ class Marks:
             print(f"| {seen.responses} | {' | '.join(row)} |", flush=True)
             seen.stall_sec = seen.own_sec = 0.0
 
-    def tell(self) -> None:
+    def print_end(self) -> None:
         """The last line."""
         print(f"{self._watch.seen.responses} requests; {resident_mb():.0f} MB at the end, goal {GOAL_MB} MB")
 
@@ -98,7 +98,7 @@ def crawl(requests: int, marks: int) -> None:
     watching = Marks(crawler, requests // marks)
     process.crawl(crawler, now="1", wanted=requests)
     process.start()
-    watching.tell()
+    watching.print_end()
 
 
 def main() -> None:

@@ -80,14 +80,14 @@ KINDS = ("bare", "raw", "plain")
 
 
 class Bare(scrapy.Spider):
-    """Asks each feed with its validators."""
+    """Requests each feed with its validators."""
 
     name = "bare"
-    asked: list[dict[str, Any]]
+    requests: list[dict[str, Any]]
 
     async def start(self) -> AsyncIterator[Request]:
         """All requests."""
-        for each in self.asked:
+        for each in self.requests:
             yield Request(each["url"], headers=each["headers"], dont_filter=True)
 
     def parse(self, response: Response) -> None:
@@ -175,7 +175,7 @@ def crawl(kind: str, directory: Path) -> Seen:
     if kind == "bare":
         process = CrawlerProcess(BARE | own_settings())
         crawler = process.create_crawler(Bare)
-        arguments: dict[str, Any] = {"asked": json.loads((directory / "asked.json").read_text(encoding="utf-8"))}
+        arguments: dict[str, Any] = {"requests": json.loads((directory / "requests.json").read_text(encoding="utf-8"))}
     else:
         process = CrawlerProcess(product_settings())
         crawler = process.create_crawler(Polls)
@@ -205,13 +205,13 @@ def own_settings() -> dict[str, str]:
 
 
 def note_requests(crawler: Crawler, directory: Path) -> None:
-    """Writes down what the next poll of each feed will ask, for the spider that has no registry."""
-    asked = []
+    """Writes the requests of the next poll of each feed to a file, for the spider that has no registry."""
+    requests = []
     for feed in wiring.of(crawler).registry.all():
-        said = Validators(feed.polls.etag, feed.polls.last_modified).headers()
-        validators = {name: value.decode("ascii") for name, value in said.items()}
-        asked.append({"url": feed.subscription.url, "headers": {"Accept": ACCEPT, **validators}})
-    (directory / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+        sent = Validators(feed.polls.etag, feed.polls.last_modified).headers()
+        validators = {name: value.decode("ascii") for name, value in sent.items()}
+        requests.append({"url": feed.subscription.url, "headers": {"Accept": ACCEPT, **validators}})
+    (directory / "requests.json").write_text(json.dumps(requests), encoding="utf-8")
 
 
 def run(kind: str, directory: Path) -> Seen:
@@ -223,7 +223,7 @@ def run(kind: str, directory: Path) -> Seen:
 
 
 def environment(kind: str, directory: Path) -> dict[str, str]:
-    """Where data is and what may be asked, for one kind of run."""
+    """The data directory and the networks allowed, for one kind of run."""
     own = {
         "SCRAPY_SETTINGS_MODULE": "feedcrawl.settings",
         "FEEDCRAWL_DATA_DIR": str(directory / "data"),

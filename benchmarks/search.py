@@ -166,10 +166,10 @@ def feed(folder: Path, first: int, which: str, lag: Any) -> None:
         lag.value = time.monotonic() - began - (number - first) / RATE
 
 
-def measured(name: str, search: Callable[[str, Filters], object], asked: list[tuple[str, Filters]]) -> None:
+def measured(name: str, search: Callable[[str, Filters], object], requested: list[tuple[str, Filters]]) -> None:
     """Print the times of the searches."""
     times: dict[str, list[float]] = {"wall": [], "processor": []}
-    for text, filters in asked:
+    for text, filters in requested:
         began, before = time.perf_counter(), time.thread_time()
         search(text, filters)
         times["wall"].append((time.perf_counter() - began) * 1000)
@@ -203,7 +203,7 @@ def run(folder: Path, articles: int, count: int, tables: list[str]) -> None:
     for name, cost in costs.items():
         on_disk = size(folder, name) / total
         print(f"{name:>6}: {cost:.0f} µs of processor time an article, {on_disk:.2f} x the text on disk", flush=True)
-    asked = list(searches(texts, articles, count))
+    requested = list(searches(texts, articles, count))
     search = Search(index)  # type: ignore[arg-type]  # one file of the index
     for name in tables:
         find = search.find if name == "index" else plain.search
@@ -213,7 +213,7 @@ def run(folder: Path, articles: int, count: int, tables: list[str]) -> None:
         writer.start()
         while not lag.value:  # it is storing
             time.sleep(0.1)
-        measured(name, find, asked)
+        measured(name, find, requested)
         print(
             f"{name:>6}    writer: {RATE} articles a second, {lag.value:.1f} s behind at the end; {load()}", flush=True
         )

@@ -41,7 +41,7 @@ Attack = Callable[[httpx.AsyncClient, int], Awaitable[str]]
 
 
 async def half_sent(client: httpx.AsyncClient, port: int) -> str:
-    """215 requests whose head never ends; beside them others ask."""
+    """215 requests whose head never ends, and other requests beside them."""
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(215)]
     for _, writer in opened:
         writer.write(b"GET /feeds HTTP/1.1\r\nHost: a\r\n")
@@ -51,7 +51,7 @@ async def half_sent(client: httpx.AsyncClient, port: int) -> str:
         await asyncio.sleep(0.1)
     for _, writer in opened:
         writer.close()
-    return f"other callers were answered {dict(codes)}"
+    return f"other requests: {dict(codes)}"
 
 
 async def pushes(_: httpx.AsyncClient, port: int) -> str:
@@ -60,14 +60,14 @@ async def pushes(_: httpx.AsyncClient, port: int) -> str:
     async def one() -> str:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
-            writer.write(b"POST /websub/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: 5242880\r\n\r\n")
+            writer.write(b"POST /websub/unknown HTTP/1.1\r\nHost: a\r\nContent-Length: 5242880\r\n\r\n")
             for _ in range(79):
                 writer.write(b"x" * 65_536)
                 await writer.drain()
             async with asyncio.timeout(5):
                 return (await reader.readline()).decode("latin-1").partition(" ")[2][:3] or "ended"
         except TimeoutError:
-            return "held"
+            return "still open"
         except OSError:
             return "ended"
         finally:

@@ -3,9 +3,9 @@
     python benchmarks/subscribed.py [--sizes 1000,10000,100000] [--polls 6000] [--no-aof]
 
 Each size has a server of its own with that many feeds, two on a host; as many as are measured are due and the others
-wait for theirs. A poll is what `crawl feeds` asks of Redis for a 304: its task is taken and its feed
-loaded, 16 at a time, and its end goes with its record and its line of the journal, 16 together. What is decided in
-between is made by the same functions and not counted. The columns are those of `frontier.py`.
+wait for theirs. A poll is the work of `crawl feeds` in Redis for a 304: its task is taken and its feed loaded, 16 at a
+time, and its end goes with its record and its line of the journal, 16 together. The decisions between them are made by
+the same functions and not counted. The columns are those of `frontier.py`.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ NOW = datetime.now(UTC)
 
 def poll_of(lease: Lease, feed: Feed) -> FeedPoll:
     """A 304."""
-    held = Validators(feed.polls.etag, feed.polls.last_modified)
+    validators = Validators(feed.polls.etag, feed.polls.last_modified)
     poll_id, fetch_id = f"{feed.id}@{dates.rfc3339(NOW)}", str(uuid.uuid4())
     requested = FeedRequested(lease=lease, poll_id=poll_id, feed=feed)
     received = FeedReceived(
         at=NOW,
         status=304,
         result="not_modified",
-        validators=held,
+        validators=validators,
         fetch_id=fetch_id,
         duration_sec=0.2,
         signal="ok",
@@ -76,32 +76,33 @@ class Feeds:
             numbers = range(at, min(at + CHUNK, self._size))
             each = [self._subscription(number) for number in numbers]
             with self._client.pipeline(transaction=False) as pipe:
-                for said in each:
-                    for command in self._registered(said):
+                for subscription in each:
+                    for command in self._registered(subscription):
                         pipe.execute_command(*command)
                 pipe.execute()
             delays = [0.0 if number < self._due else random.uniform(3600, 86_400) for number in numbers]
-            self._frontier.enqueue_each((poll_task(said), delay, "") for said, delay in zip(each, delays, strict=True))
+            due = zip(each, delays, strict=True)
+            self._frontier.enqueue_each((poll_task(subscription), delay, "") for subscription, delay in due)
 
     def _subscription(self, number: int) -> Subscription:
         url = f"https://www.site-{number // 2}.example/feeds/number-{number}.xml"
         return Subscription(str(uuid.uuid4()), url, ("news",), added_at=dates.rfc3339(NOW))
 
-    def _registered(self, said: Subscription) -> list[list[Any]]:
+    def _registered(self, subscription: Subscription) -> list[list[Any]]:
         polls = PollRecord(
-            etag=f'"{said.id[:8]}"',
+            etag=f'"{subscription.id[:8]}"',
             last_modified="Fri, 27 Nov 2026 08:15:00 GMT",
-            body_hash=2 * said.id.replace("-", ""),
-            digest=2 * said.id.replace("-", ""),
+            body_hash=2 * subscription.id.replace("-", ""),
+            digest=2 * subscription.id.replace("-", ""),
             body_bytes=20_000,
             shown=20,
             type="rss",
-            title=f"News of {hostname(said.url)}",
+            title=f"News of {hostname(subscription.url)}",
             last_status=200,
         )
         shard, at = keys.shard(), dates.rfc3339(NOW)
         line: JournalLineRecord = {
-            "poll_id": f"{said.id}@{at}",
+            "poll_id": f"{subscription.id}@{at}",
             "at": at,
             "result": "fetched",
             "interval_after_sec": 3600.0,
@@ -109,10 +110,10 @@ class Feeds:
             "next_at": at,
         }
         return [
-            ["SADD", f"{shard}feeds", said.id],
-            ["HSET", f"{shard}feed_by_url", said.url, said.id],
-            *self._registry.moved(dump(said), said.id),
-            *self._registry.commit(said.id, polls, line),
+            ["SADD", f"{shard}feeds", subscription.id],
+            ["HSET", f"{shard}feed_by_url", subscription.url, subscription.id],
+            *self._registry.moved(dump(subscription), subscription.id),
+            *self._registry.commit(subscription.id, polls, line),
         ]
 
     def polls(self, count: int) -> Iterator[int]:

@@ -3,11 +3,11 @@
     python benchmarks/workers.py [--workers 1,2,4] [--size 1000] [--sites 250] [--entries 5]
 
 The tests' own origin serves from a process of its own. For each number of workers a fresh data directory, and so a
-server of its own: first all subscribe to the same feeds and fetch them and their articles (`articles`), then all ask
-for all feeds again, and get 304s (`polls`). Hosts have no delay. Counted from the first answer of the first worker to
-the last of the last one. `workers` and `Redis` tell how many cores they kept busy, and `machine` how many were busy at
-all, the children that parse, the origin and other programs among them: where that nears their number the machine is the
-limit, where `Redis` nears 1 the server is.
+server of its own: first all subscribe to the same feeds and fetch them and their articles (`articles`), then all poll
+all feeds again, and get 304s (`polls`). Hosts have no delay. Counted from the first answer of the first worker to
+the last of the last one. `workers` and `Redis` are the cores that they kept busy, and `machine` all cores that were
+busy, the children that parse, the origin and other programs among them: where that nears their number the machine is
+the limit, where `Redis` nears 1 the server is.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def together(kind: str, workers: int, directory: Path) -> list[dict[str, float]]
         started = [
             subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log, text=True) for _ in range(workers)
         ]
-        said = [each.communicate()[0] for each in started]
+        outputs = [each.communicate()[0] for each in started]
     if any(each.returncode for each in started):
         sys.exit((directory / "log").read_text(encoding="utf-8")[-4000:])
-    return [json.loads(text.splitlines()[-1]) for text in said]
+    return [json.loads(text.splitlines()[-1]) for text in outputs]
 
 
 def row(kind: str, seen: Sequence[dict[str, float]], busy: float) -> None:
