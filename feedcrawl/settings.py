@@ -66,6 +66,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 64  # default 8; one host has FEEDCRAWL_HOST_CO
 DOWNLOAD_DELAY = 0  # the frontier paces; a delay here would hold a slot
 CONCURRENT_ITEMS = 1  # default 100: Scrapy starts this many tasks for each response, and ours have one item each
 ITEM_PROCESSOR = "feedcrawl.crawl.chains.items.PlainPipelines"  # Scrapy's pipelines, called without a coroutine each
+LOG_FORMATTER = "feedcrawl.extensions.settle.OutageLogFormatter"  # an outage is one error, not one for each task
 STATS_CLASS = "feedcrawl.crawl.stats.PlainStats"  # the same values for a third of the time
 ROBOTSTXT_OBEY = True  # by middlewares/robots.py
 

@@ -118,7 +118,7 @@ class Verdicts:
         try:
             released = self._leases.release(lease, signal, wait_sec=wait)
         except StoreUnavailable as error:
-            logger.warning("slot_not_released", extra={"url": request.url, "reason": error.code})
+            logger.info("slot_not_released", extra={"url": request.url, "reason": error.code})
             return
         if released.before != released.after != "lost":
             fields = {"host": lease.task.host, "next_turn_sec": round(released.wait_sec, 1)}

@@ -38,7 +38,7 @@ _START_UP = frozenset({
     "scrapy.extensions.logstats",
 })  # fmt: skip
 """Loggers that list the components of a crawl; they log at DEBUG, since only developers need them."""
-_OBJECTS = ("spider", "crawler", "response", "request")
+_OBJECTS = ("spider", "crawler", "response", "request", "item")
 """Extras that Scrapy adds and that are live objects."""
 _OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 """Attributes that are no extras; the last ones are set by other handlers' formatters, later Pythons and uvicorn."""

@@ -1,11 +1,16 @@
-"""Gives back the task whose callback or pipeline raised an error, so that no task stays leased."""
+"""Gives back the task whose callback or pipeline raised an error, so that no task stays leased.
+
+An outage of the store or the disk has one error line, `store_away` or `disk_away`. The lines of the tasks that it
+interrupts are at INFO, since no task is lost.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
+from scrapy.logformatter import LogFormatter
 
 from feedcrawl import wiring
 from feedcrawl.services.operations.readiness import passes
@@ -13,8 +18,10 @@ from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import StoreUnavailable
 
 if TYPE_CHECKING:
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.logformatter import LogFormatterResult
     from twisted.python.failure import Failure
 
     from feedcrawl.domain.frontier.tasks import Lease
@@ -60,9 +67,31 @@ class Settle:
         self._stats.inc_value(f"feedcrawl/{'unavailable' if away else 'failed'}/{reason}")
         if lease is None:
             return
+        is_outage = passes(failure.value)
         # A task that waits longer than the linger time would be left behind: the crawl would end as if its work were
         # done.
-        delay = min(RETRY_SEC, self._wired.config.linger_sec) if passes(failure.value) else RETRY_SEC
+        delay = min(RETRY_SEC, self._wired.config.linger_sec) if is_outage else RETRY_SEC
         code = getattr(failure.value, "code", reason) if away else reason
-        logger.error("task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})
+        level = logging.INFO if is_outage else logging.ERROR
+        logger.log(level, "task_given_back", extra={"task": lease.id, "url": lease.task.url, "reason": code})
         self._wired.leases.give_back_eventually(lease, reason=str(code), delay_sec=delay, counted=not away)
+
+
+class OutageLogFormatter(LogFormatter):
+    """Value for LOG_FORMATTER: Scrapy's lines, at INFO if the error is an outage."""
+
+    def item_error(
+        self, item: Any, exception: BaseException, response: Response | Failure | None, spider: Spider
+    ) -> LogFormatterResult:
+        """The line for an error of a pipeline."""
+        return _as_outage(super().item_error(item, exception, response, spider), exception)
+
+    def spider_error(
+        self, failure: Failure, request: Request, response: Response | Failure, spider: Spider
+    ) -> LogFormatterResult:
+        """The line for an error of a callback."""
+        return _as_outage(super().spider_error(failure, request, response, spider), failure.value)
+
+
+def _as_outage(line: LogFormatterResult, error: BaseException | None) -> LogFormatterResult:
+    return {**line, "level": logging.INFO} if passes(error) else line

@@ -193,6 +193,7 @@ def test_a_change_of_a_circuit_is_logged_and_counted(
 
 
 def test_an_unreachable_store_changes_no_verdict(verdicts: Verdicts, frees: Frees, caplog: Any) -> None:
+    caplog.set_level(logging.INFO, "feedcrawl")
     frees.away = True
     request = request_of()
     verdicts.answered(request, Response(URL, status=200))
