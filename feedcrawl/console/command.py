@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from feedcrawl import settings as own
 from feedcrawl.console.folding import folded
 from feedcrawl.console.output import UNUSABLE, say, terminal_width
 from feedcrawl.hints import missing, program
@@ -149,6 +148,7 @@ def without_stores(settings: BaseSettings) -> None:
         "EXTENSIONS": ("",),
         "ITEM_PIPELINES": ("",),
     }
+    own = import_module("feedcrawl.settings")  # not at the top: the list of commands needs no settings
     for name, parts in off.items():
         components = settings.getdict(name)
         known = {*components, *getattr(own, name)}

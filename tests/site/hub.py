@@ -18,13 +18,17 @@ def signature(secret: str, body: bytes, method: str = "sha256") -> str:
 
 @dataclass
 class Hub:
-    """Accepts and verifies each request, and delivers on a test's call. `forms` are the requests."""
+    """Accepts and verifies each request, and delivers on a test's call.
+
+    `forms` are the requests, `refused` the responses to a verification that do not confirm the request.
+    """
 
     site: Site
     verifies: bool = True
     forms: list[dict[str, str]] = field(default_factory=list)
     verified: list[dict[str, str]] = field(default_factory=list)
     left: list[dict[str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.url = self.site.serve("/hub", self.answer)
@@ -40,9 +44,15 @@ class Hub:
         intent = {"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": "c" * 32}
         if "hub.lease_seconds" in form:
             intent["hub.lease_seconds"] = form["hub.lease_seconds"]
-        answer = httpx.get(form["hub.callback"], params=intent, timeout=60)
+        try:
+            answer = httpx.get(form["hub.callback"], params=intent, timeout=60)
+        except httpx.HTTPError as error:
+            self.refused.append(repr(error))
+            return
         if answer.status_code == 200 and answer.text == intent["hub.challenge"]:
             (self.verified if form["hub.mode"] == "subscribe" else self.left).append(form)
+        else:
+            self.refused.append(f"{answer.status_code} {answer.text}")
 
     def push(self, body: bytes, content_type: str = "application/rss+xml", topic: str | None = None) -> int:
         """Sends content to the newest subscriber, of a topic where there are several; its status."""

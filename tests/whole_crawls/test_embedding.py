@@ -106,7 +106,9 @@ def test_commands_without_stores_leave_the_data_of_a_project_alone(project: Proj
         done = project.run("scrapy", *words)
         assert done.code == 0, done.err
         assert "crawl finished" not in done.err
-        assert "feedcrawl.extensions" not in done.err
+        enabled = done.err.partition("Enabled extensions:")[2].partition("]")[0]
+        assert "scrapy.extensions" in enabled
+        assert "feedcrawl" not in enabled
     assert not (project.folder / "data").exists()
 
 

@@ -40,7 +40,8 @@ class Newsroom:
         world.crawl(
             "subscribes", world.feeds_file("".join(f"{site.url('/feed')} kept\n" for site in self.sites.values()))
         )
-        world.until(lambda: len(self.hub.verified) == len(names))
+        world.until(lambda: len(self.hub.verified) + len(self.hub.refused) == len(names), starts=8)
+        assert self.hub.refused == []
 
     def page(self, site: Site, name: str) -> str:
         path = f"{name}-{site.name}"

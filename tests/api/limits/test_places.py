@@ -78,9 +78,10 @@ def test_callers_share_a_result_that_was_begun_after_all_of_them_arrived() -> No
     made, go_on = list[int](), threading.Event()
 
     def make() -> int:
-        made.append(len(made))
+        number = len(made)
+        made.append(number)
         go_on.wait(10)
-        return made[-1]
+        return number
 
     async def three_rounds() -> list[int]:
         heavy = Heavy()
