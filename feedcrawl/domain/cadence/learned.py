@@ -94,8 +94,8 @@ def limits(policy: CadencePolicy) -> tuple[float, float]:
 def cautions(state: PollState, seen: Observation, known: Arrivals, policy: CadencePolicy) -> tuple[Candidate, ...]:
     """Upper limits of the wait for feeds whose estimate is not reliable.
 
-    A feed without any dated entry starts with the initial interval. A document that shows no known entry may have lost
-    some: the next wait is half as long.
+    A feed whose first document has no two dates apart starts with the initial interval. A document that shows no known
+    entry may have lost some: the next wait is half as long.
     """
     before = state.arrivals
     if before is None:

@@ -17,7 +17,7 @@ RULES: Final = {
     "ewma": "the mean gap between its entries",
     "blend": "interval and mean gap blended",
     "tempo": "the tempo that is set for all feeds",
-    "initial": "no dated entry is known: the initial interval",
+    "initial": "the first document has no two dates apart: the initial interval",
     "overrun": "the document has no known entry: some entries may have been missed",
     "rate": "the rate at which it publishes",
     "window": "before its window of entries is full",
