@@ -366,3 +366,25 @@ def test_a_page_on_a_single_line_or_made_of_entities_is_read(ends: str, extra: s
     found = extract(f"<html><body><article>{body}</article><p>{extra}</p></body></html>", url=URL)
     assert PARAGRAPHS[3] in found.text
     assert time.process_time() - began < 10
+
+
+_REFERRED = [
+    *({"@type": "Person", "@id": f"#{n}", "name": f"Name{n}"} for n in range(900)),
+    {"@type": "NewsArticle", "headline": "Harbour", "author": [{"@id": f"#{n}"} for n in range(900)]},
+]
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        pytest.param(f'<script type="application/ld+json">{json.dumps(_REFERRED)}</script>', id="authors by reference"),
+        pytest.param(
+            "".join(f'<p class="article-body" id="video-{n}">Some words.</p>' for n in range(12_000)), id="marked parts"
+        ),
+    ],
+)
+def test_many_statements_or_parts_of_one_kind_take_linear_time(many: str) -> None:
+    body = "".join(f"<p>{each}</p>" for each in PARAGRAPHS)
+    began = time.process_time()
+    assert PARAGRAPHS[3] in extract(f"<html><body><article>{body}</article>{many}</body></html>", url=URL).text
+    assert time.process_time() - began < 20

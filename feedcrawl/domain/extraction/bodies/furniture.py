@@ -7,30 +7,31 @@ remove the whole page: a site may call its page "gate-ad" or every paragraph of 
 from __future__ import annotations
 
 import re
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from feedcrawl.domain.extraction.bodies.folds import open_folds
-from feedcrawl.domain.extraction.bodies.marks import certain, marks_of, may_be_furniture
+from feedcrawl.domain.extraction.bodies.marks import certain, marked_elements, may_be_furniture
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, in_names, names, weigh
-from feedcrawl.domain.extraction.labels import is_hidden, label_of
+from feedcrawl.domain.extraction.labels import label_of
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import BLOCKS, fold, raw_text
+from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.bodies.marks import Marked
     from feedcrawl.domain.extraction.labels import Label, Labels
     from feedcrawl.domain.markup import Elements
 
-Marked = dict["HtmlElement", list[str]]
 Dropped = list[tuple[str, str]]
 """What was dropped as furniture: the rule, and the text."""
+_Parts = dict[tuple["HtmlElement", str, str], bool]
+"""Whether parts of an article's body are unmarked, by parent, tag and class."""
 
 _UNSHOWN = ("script", "style", "noscript", "template", "link", "meta")
 _NEVER_TEXT = (
@@ -43,8 +44,6 @@ _CONSENT = re.compile(
 )
 """For names in lower case; `c(?<![a-z]c)mp` is `(?<![a-z])cmp` after its letter."""
 _BOXES = frozenset({"div", "section", "aside", "form"})
-_OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social", "tweet"})
-_OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
 POSTS = frozenset({"comment", "commentlist", "comments"})
 """What names furniture elsewhere, and the posts of a thread."""
 
@@ -77,7 +76,7 @@ def clear_away(
     body, opened = shown_body(elements, labels, dropped)
     weights = weigh(body)
     shown = {e: label_of(e) if e in opened else label for e, label in suspects if e in weights and e is not body}
-    marked = _marked(elements, shown)
+    marked = marked_elements(elements, shown)
     if spared:
         marked = {e: left for e, marks in marked.items() if (left := [m for m in marks if m not in spared])}
     if comments := {
@@ -123,44 +122,6 @@ def _drop_consent(body: HtmlElement, named: Iterable[HtmlElement], dropped: Drop
         drop(element)
 
 
-def _marked(elements: Elements, labels: Mapping[HtmlElement, Label]) -> Marked:
-    """The labelled elements that have marks, with their marks, in document order."""
-    formulas = {box for math in elements.of("math") for box in takewhile(_is_in_line, math.iterancestors())}
-    players = {box for player in elements.of(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
-    coloured = {part for code in elements.of("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
-    found: Marked = {}
-    shown: set[HtmlElement] = set()
-    for element, label in labels.items():
-        marks = marks_of(element, label) if element not in coloured else None
-        if not marks or (element in formulas and not is_hidden(element)):
-            continue
-        if element in players:
-            marks = [mark for mark in marks if mark not in _OF_PLAYERS]
-        if not _OF_GALLERIES.isdisjoint(marks) and (element in shown or _is_gallery(element)):
-            shown.update(element.iterdescendants())
-            marks = [mark for mark in marks if mark not in _OF_GALLERIES]
-        if marks:
-            found[element] = marks
-    return found
-
-
-def _is_wordless(element: HtmlElement) -> bool:
-    """True if an element has no text except that of a caption: a box around a player."""
-    return element.tag != "body" and not any(
-        text.strip() for inner in element.iter() if inner.tag != "figcaption" for text in (inner.text or "",)
-    )
-
-
-def _is_gallery(element: HtmlElement) -> bool:
-    """True if an element shows pictures and not other articles with their pictures: no link in it has words."""
-    links = element.iter("a")
-    return next(element.iter("img"), None) is not None and not any(raw_text(link).strip() for link in links)
-
-
-def _is_in_line(element: HtmlElement) -> bool:
-    return element.tag not in BLOCKS
-
-
 def note(dropped: Dropped | None, rule: str, element: HtmlElement) -> None:
     """Append an element that is about to be removed to the list, unless it has no text."""
     if dropped is not None and (text := fold(" ".join(map(str, element.itertext())))):
@@ -172,23 +133,30 @@ def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, 
     suspects = _suspects(marked, weights, share * total)
     taken = _taken(suspects, weights)
     kept = _protected(weights, total)
+    parts: _Parts = {}
     for element, marks in suspects.items():
         convicting = [mark for mark in marks if taken[mark] < share * total]
-        is_part = "hidden attribute" not in marks and _is_among_body(element, marked, weights)
-        if convicting and element not in kept and element in weights and not is_part:
+        if not convicting or element in kept or element not in weights:
+            continue
+        if "hidden attribute" in marks or not _is_among_body(element, marked, weights, parts):
             note(dropped, ", ".join(convicting), element)
             forget(element, weights)
             drop(element)
 
 
-def _is_among_body(element: HtmlElement, marked: Marked, weights: Weights) -> bool:
+def _is_among_body(element: HtmlElement, marked: Marked, weights: Weights, parts: _Parts) -> bool:
     """True if the class of an element names the body of an article, as that of unmarked prose beside does:
-    `id="video-text-0"` only says where the part stands.
+    `id="video-text-0"` only says where the part stands. `parts` has the answers for the parts alike.
     """
     named = element.get("class")
-    twins = (kin for kin in element.getparent() if kin.get("class") == named and kin.tag == element.tag)
-    is_named = named is not None and is_body(named)
-    return is_named and any(kin not in marked and kin in weights and weights[kin].prose for kin in twins)
+    if named is None or not is_body(named):
+        return False
+    parent = element.getparent()
+    alike = (parent, element.tag, named)
+    if alike not in parts:
+        twins = (kin for kin in parent if kin.get("class") == named and kin.tag == element.tag)
+        parts[alike] = any(kin not in marked and kin in weights and weights[kin].prose for kin in twins)
+    return parts[alike]
 
 
 def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:

@@ -1,17 +1,26 @@
-"""The marks of furniture on an element: its tag, role and attributes, and the words in its class and id."""
+"""The marks of furniture on elements: tag, role and attributes, and the words in class and id."""
 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, remembered
-from feedcrawl.domain.text import raw_text, squeezed
+from feedcrawl.domain.extraction.labels import is_hidden
+from feedcrawl.domain.figures.embeds import EMBEDS
+from feedcrawl.domain.text import BLOCKS, raw_text, squeezed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.labels import Label
+    from feedcrawl.domain.markup import Elements
+
+Marked = dict["HtmlElement", list[str]]
+"""Elements with their marks, in document order."""
 
 _ELEMENTS = {
     "nav": "<nav>", "footer": "<footer>", "aside": "<aside>", "head": "<head>", "dialog": "<dialog>",
@@ -61,6 +70,8 @@ _MAX_RUN = 60
 _ANCHOR_DASHES = 2
 _UNMARKED = INLINE - {"span"}
 _LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
+_OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social", "tweet"})
+_OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
 
 
 def certain(marks: list[str]) -> list[str]:
@@ -90,6 +101,44 @@ def marks_of(element: HtmlElement, label: Label) -> list[str]:
         marking = words_of(label.classes) if _is_anchor(element, label.anchor) else marking
         found.extend(word for word in marking if not (word == "paywall" and for_members))
     return found
+
+
+def marked_elements(elements: Elements, labels: Mapping[HtmlElement, Label]) -> Marked:
+    """The labelled elements that have marks, with their marks, in document order."""
+    formulas = {box for math in elements.of("math") for box in takewhile(_is_in_line, math.iterancestors())}
+    players = {box for player in elements.of(*EMBEDS) for box in takewhile(_is_wordless, player.iterancestors())}
+    coloured = {part for code in elements.of("pre") for part in code.iterdescendants()}  # "comment", "tag", "meta"
+    found: Marked = {}
+    shown: set[HtmlElement] = set()
+    for element, label in labels.items():
+        marks = marks_of(element, label) if element not in coloured else None
+        if not marks or (element in formulas and not is_hidden(element)):
+            continue
+        if element in players:
+            marks = [mark for mark in marks if mark not in _OF_PLAYERS]
+        if not _OF_GALLERIES.isdisjoint(marks) and (element in shown or _is_gallery(element)):
+            shown.update(element.iterdescendants())
+            marks = [mark for mark in marks if mark not in _OF_GALLERIES]
+        if marks:
+            found[element] = marks
+    return found
+
+
+def _is_wordless(element: HtmlElement) -> bool:
+    """True if an element has no text except that of a caption: a box around a player."""
+    return element.tag != "body" and not any(
+        text.strip() for inner in element.iter() if inner.tag != "figcaption" for text in (inner.text or "",)
+    )
+
+
+def _is_gallery(element: HtmlElement) -> bool:
+    """True if an element shows pictures and not other articles with their pictures: no link in it has words."""
+    links = element.iter("a")
+    return next(element.iter("img"), None) is not None and not any(raw_text(link).strip() for link in links)
+
+
+def _is_in_line(element: HtmlElement) -> bool:
+    return element.tag not in BLOCKS
 
 
 def _is_anchor(element: HtmlElement, anchor: str) -> bool:

@@ -11,9 +11,10 @@ from feedcrawl.domain.extraction.fields.sites import is_news
 from feedcrawl.domain.extraction.structured import is_article, remarks_in, text_at, values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from feedcrawl.domain.extraction.page import Page
+    from feedcrawl.domain.extraction.structured import Thing
     from feedcrawl.domain.json_values import Json
 
 _METAS = (
@@ -28,38 +29,53 @@ _INVERTED = re.compile(r"^([^\W\d_][\w' -]+), ([^\W\d_][\w'. -]+)$")  # "Lee, An
 
 def structured_authors(page: Page) -> Iterator[str]:
     """The authors in the page's structured data; organizations only on news pages that name no person."""
-    if id(page.article) in remarks_in(page.things):
+    remarks = remarks_in(page.things)
+    if id(page.article) in remarks:
         return
     nodes = [*values(page.article.get("author")), *values(page.article.get("creator"))]
     others = [node for node in nodes if not _is_typed_organization(node)]
-    has_person = any(is_person(name) for node in others for name in split_names(_name(node, page) or ""))
-    for node in nodes if is_news(page) and not has_person else others:
-        if text := _name(node, page):
-            yield _in_full(text, page)
+    described = _described(page.things)
+    has_person = any(is_person(name) for node in others for name in split_names(_name(node, described) or ""))
+    stated = nodes if is_news(page) and not has_person else others
+    names = [name for node in stated if (name := _name(node, described))]
+    if all(" " in name for name in names):
+        yield from names
+        return
+    articles = [thing for thing in page.things if is_article(thing) and id(thing) not in remarks]
+    in_full = _by_first_name(_name(node, described) for thing in articles for node in values(thing.get("author")))
+    yield from (in_full.get(name, name) for name in names)
 
 
-def _in_full(name: str, page: Page) -> str:
-    """A first name with the family name that the page states beside it, as recipes do; else the name."""
-    if " " in name:
-        return name
-    remarks = remarks_in(page.things)
-    things = (thing for thing in page.things if is_article(thing) and id(thing) not in remarks)
-    others = {whole for thing in things for node in values(thing.get("author")) if (whole := _name(node, page))}
-    persons = [whole for whole in others if is_person(whole) and whole.startswith(f"{name} ")]
-    return persons[0] if len(persons) == 1 else name
+def _by_first_name(names: Iterable[str | None]) -> dict[str, str]:
+    """The persons by first name, where one person alone has the first name: recipes state the family name elsewhere."""
+    persons: dict[str, set[str]] = {}
+    for name in {name for name in names if name and " " in name}:
+        if is_person(name):
+            persons.setdefault(name.partition(" ")[0], set()).add(name)
+    return {first: found.pop() for first, found in persons.items() if len(found) == 1}
+
+
+def _described(things: Iterable[Thing]) -> dict[str, Thing]:
+    """The first thing with a name for each `@id`."""
+    described: dict[str, Thing] = {}
+    for thing in things:
+        if thing.get("name") and isinstance(reference := thing.get("@id"), str):
+            described.setdefault(reference, thing)
+    return described
 
 
 def _is_typed_organization(node: Json) -> bool:
     return isinstance(node, dict) and any(str(kind).endswith("Organization") for kind in values(node.get("@type")))
 
 
-def _name(node: Json, page: Page) -> str | None:
+def _name(node: Json, described: dict[str, Thing]) -> str | None:
+    """The name of an author, who may be described elsewhere in the page's structured data."""
     if isinstance(node, str):
         return node
     if not isinstance(node, dict):
         return None
-    if not node.get("name") and "@id" in node:
-        node = next((thing for thing in page.things if thing.get("@id") == node["@id"] and thing.get("name")), node)
+    if not node.get("name") and isinstance(reference := node.get("@id"), str):
+        node = described.get(reference, node)
     whole = " ".join(filter(None, (text_at(node, "givenName"), text_at(node, "familyName"))))
     return text_at(node, "name") or whole or None
 

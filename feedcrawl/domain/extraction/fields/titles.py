@@ -44,8 +44,6 @@ _CARDS = ("twitter:title", "parsely-title", "dc.title", "dc:title", "dcterms.tit
 # After a bar, or a hyphen between ideographs or syllables, there is always the name of a section or a site.
 _BAR = re.compile(r"\s+[|\u2502\u3163\uff5c]\s+|(?<=[\u3000-\ud7af])-(?=[\u3000-\ud7af])")
 _SECTION = re.compile(r"(?<=[\u3000-\ud7af\uff00-\uffef])_(?=[\u3000-\ud7af])")  # "标题_栏目_站名"
-
-
 _MAX_SECTION = 6  # ideographs
 
 
@@ -144,12 +142,8 @@ def _without_name(heading: str, stated: Iterable[str]) -> str:
     """A heading without the text that touches a statement in it, if that is a part of a statement: the site's name."""
     parts = {key(part) for text in stated for part in SEPARATOR.split(text)[1:]}
     for text in stated:
-        if (
-            text
-            and heading.startswith(text)
-            and heading[len(text) :][:1].isupper()
-            and key(heading[len(text) :]) in parts
-        ):
+        rest = heading.removeprefix(text)
+        if text and rest != heading and rest[:1].isupper() and key(rest) in parts:
             return text
     return heading
 
