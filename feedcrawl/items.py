@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from feedcrawl.domain.articles.fields import ArticleFields
+from feedcrawl.domain.operations.counters import GOOD_POLLS
 from feedcrawl.domain.sites.owners import Sources
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Received:
     @property
     def failed(self) -> bool:
         """True if the poll brought no usable response."""
-        return self.result not in ("fetched", "not_modified", "unchanged")
+        return self.result not in GOOD_POLLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

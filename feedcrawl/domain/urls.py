@@ -127,6 +127,14 @@ def hostname(url: str) -> str:
     return _without_root_dot(_parse(url.strip(), None).host).strip("[]")
 
 
+def host_of(url: str) -> str | None:
+    """The host of a URL as `hostname` returns it; None for a text that is no URL."""
+    try:
+        return hostname(url)
+    except InvalidUrl:
+        return None
+
+
 def origin(url: str) -> str:
     """`scheme://host[:port]`, the unit to which robots.txt and connections belong (RFC 6454, RFC 9309 section 2.3)."""
     parsed = _parse(url.strip(), None)

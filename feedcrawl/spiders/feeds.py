@@ -94,11 +94,11 @@ class FeedsSpider(FrontierSpider):
         return None if self._refuses(poll) else poll
 
     def _refuses(self, poll: FeedPoll) -> bool:
-        """True if an address that this run named, and no poll knew, does not exist: its subscription ends."""
+        """True if an address that this run named, and no poll knew, has nothing to poll: its subscription ends."""
         subscription = poll.feed.subscription
         if poll.feed.polls.last_fetch_at is not None or subscriptions.url_key(subscription.url) not in self.named:
             return False
-        if not subscriptions.is_nowhere(poll.received.status):
+        if not subscriptions.is_nowhere(poll.received.status, poll.received.result):
             return False
         assert self.crawler.stats is not None
         self.crawler.stats.set_value(NAMED_FEED_REFUSED, value=True)

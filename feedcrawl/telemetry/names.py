@@ -12,6 +12,7 @@ from typing import Final, get_args
 from feedcrawl.domain.frontier.outcome import FAILURES as OUTCOMES
 from feedcrawl.domain.frontier.outcome import Failure
 from feedcrawl.domain.frontier.tasks import Kind
+from feedcrawl.domain.operations.counters import GOOD_POLLS
 
 PREFIX: Final = "feedcrawl_"
 UNRETURNED: Final = "feedcrawl/scheduler/unreturned"
@@ -131,7 +132,7 @@ COUNTERS: Final = (
         "Polls of feeds by result",
         ("result",),
         ("feedcrawl/polls/",),
-        known=("fetched", "not_modified", "unchanged", "failed"),
+        known=(*GOOD_POLLS, "failed"),
     ),
     Metric(
         "pushes_total", "Deliveries of hubs by result", ("result",), ("feedcrawl/pushes/",), known=("read", "failed")

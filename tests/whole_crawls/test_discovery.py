@@ -175,6 +175,15 @@ def test_a_crawl_leaves_pages_for_their_feeds(tmp_path: Path) -> None:
         assert refused["detail"] == f"no feed was found at or through {page_url}; it is not subscribed"
 
 
+def test_a_named_host_without_a_public_address_is_not_subscribed(tmp_path: Path) -> None:
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
+        (tmp_path / "hosts").write_text("10.0.0.8 hidden.test\n")
+        world.crawl("typed", "feeds=http://hidden.test/feed", code=1)
+        (refused,) = world.logged("typed", "feed_refused")
+        assert (refused["url"], refused["reason"]) == ("http://hidden.test/feed", "address_refused")
+        assert feeds_of(world) == {}
+
+
 def test_a_page_whose_feed_is_subscribed_is_merged_with_the_feed(tmp_path: Path) -> None:
     with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world:
         site = world.origin.site("joined.test")

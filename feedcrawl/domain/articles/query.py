@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.sites.owners import Sources
-from feedcrawl.domain.urls import hostname
+from feedcrawl.domain.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ class ArticleFilter:
         """True if an article with these fields (FIELDS) is selected; the indexes select by time and category."""
         return (
             (self.feed_id is None or article.get("feed_id") == self.feed_id)
-            and (self.host is None or _host(article.get("canonical_url", "")) == self.host.lower())
+            and (self.host is None or host_of(article.get("canonical_url", "")) == self.host.lower())
             and (self.language is None or _is_in_range(article.get("language", ""), self.language))
             and (self.feeds is None or article.get("feed_id") in self.feeds)
             and (self.source is None or self._source_of(article.get("canonical_url", "")) == self.source)
@@ -61,13 +61,6 @@ class ArticleFilter:
         except InvalidUrl:
             return None
         return None if found is None else found.name
-
-
-def _host(url: str) -> str | None:
-    try:
-        return hostname(url)
-    except InvalidUrl:
-        return None
 
 
 def _is_in_range(tag: str, language_range: str) -> bool:

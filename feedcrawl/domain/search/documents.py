@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, TypedDict, cast
 
 from feedcrawl.domain.articles.query import OUTLINE
-from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.schemas import About, Count, Sha256, Time, Uid, Uuid, WebUrl, record
-from feedcrawl.domain.urls import hostname
+from feedcrawl.domain.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +88,7 @@ def document_of(article: ArticleFields, *, source: str | None, categories: Seque
         "authors": article.get("authors") or [],
         "category": every[0] if every else None,
         "categories": every,
-        "host": _host(article["canonical_url"]),
+        "host": host_of(article["canonical_url"]) or "",
         "source": source,
         "text": text[:MAX_TEXT_CHARS],
     }
@@ -118,10 +117,3 @@ def label(kind: str, value: str) -> str:
     """One word for a kind of filter and a value, letters compared without case; values have any characters."""
     text = f"{kind}:{value.lower()}".encode("utf-8", "surrogatepass")
     return f"{kind[0]}{hashlib.sha1(text, usedforsecurity=False).hexdigest()[:15]}"
-
-
-def _host(url: str) -> str:
-    try:
-        return hostname(url) or ""
-    except InvalidUrl:
-        return ""

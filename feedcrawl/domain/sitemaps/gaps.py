@@ -14,7 +14,7 @@ from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.robots import parse as parse_robots
 from feedcrawl.domain.sitemaps.documents import parse
 from feedcrawl.domain.sites.site_search import sitemap_guesses
-from feedcrawl.domain.urls import hostname, resolve
+from feedcrawl.domain.urls import host_of, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -114,15 +114,8 @@ def _sitemaps(parsed: ParsedSitemap, gap: Gap) -> Iterator[str]:
     host = gap.below.partition("/")[0].partition(":")[0]
     dated = sorted(parsed.sitemaps, key=lambda each: each.lastmod.timestamp() if each.lastmod else 0.0, reverse=True)
     for each in dated[: 10 * MAX_DOCUMENTS]:
-        if (each.lastmod is None or each.lastmod >= _begin(gap, each.lastmod)) and _host(each.loc) == host:
+        if (each.lastmod is None or each.lastmod >= _begin(gap, each.lastmod)) and host_of(each.loc) == host:
             yield each.loc
-
-
-def _host(url: str) -> str | None:
-    try:
-        return hostname(url)
-    except InvalidUrl:
-        return None
 
 
 def _absolute(url: str, base: str) -> str | None:

@@ -10,6 +10,7 @@ from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.http.validators import trust_from
 from feedcrawl.domain.json_values import compact_json, known_fields
+from feedcrawl.domain.operations.counters import GOOD_POLLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +134,7 @@ class PollRecord:
     @property
     def is_good(self) -> bool:
         """True if the last poll returned a usable response, or the feed was never polled."""
-        return self.last_result in (None, "fetched", "not_modified", "unchanged")
+        return self.last_result is None or self.last_result in GOOD_POLLS
 
     @property
     def cadence_state(self) -> PollState:

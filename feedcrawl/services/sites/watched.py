@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.cadence.reasons import in_words_or_none, proposals
 from feedcrawl.domain.dates import moment
 from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.operations.counters import GOOD_POLLS
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.urls import hostname
 from feedcrawl.services.subscriptions.finding import url_key, with_scheme
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord, SitemapWhyRecord
     from feedcrawl.store.frontier.interface import Frontier
     from feedcrawl.store.sites.sitemaps import Sitemaps
-
-GOOD = frozenset({"fetched", "not_modified", "unchanged", None})
-"""Results of polls that did not fail; None: never polled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class SitemapFilter:
 
 def is_good(watched: Watched) -> bool:
     """True if the last poll did not fail."""
-    return watched.record.last_result in GOOD
+    return watched.record.last_result is None or watched.record.last_result in GOOD_POLLS
 
 
 def find(store: Sitemaps, name: str) -> Watched | None:

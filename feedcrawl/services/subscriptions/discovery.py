@@ -121,8 +121,12 @@ def may_become_a_feed(code: str) -> bool:
     return known and judge(result, task_kind="page").kind in {*_MAY_DO_BETTER, "unstable"}
 
 
-def is_nowhere(status: int | None) -> bool:
-    """True if a response says that nothing is at an address, or that nobody may have it, whatever the login."""
+def is_nowhere(status: int | None, result: str) -> bool:
+    """True if nothing is at an address, by its response, or if no poll can have it: whatever the login, nobody may, or
+    its host has no public address.
+    """
+    if result == "address_refused":
+        return True
     if status is None or status in _MAY_LOG_IN:
         return False
     return judge(status, task_kind="page").kind in ("rejected", "gone")

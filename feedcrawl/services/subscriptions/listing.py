@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from feedcrawl.domain.errors import InvalidUrl, Refusal
+from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.subscriptions.list_writing import FORMS
 from feedcrawl.domain.subscriptions.listed import ListedFeed, overrides_of
 from feedcrawl.domain.subscriptions.records import DEFAULT_PRIORITY
-from feedcrawl.domain.urls import hostname
+from feedcrawl.domain.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class FeedFilter:
         return (
             (self.category is None or self.category in subscription.categories)
             and (self.source is None or subscription.source == self.source)
-            and (self.host is None or _host(subscription.url) == self.host.lower())
+            and (self.host is None or host_of(subscription.url) == self.host.lower())
             and (self.failing is None or self.failing is not feed.polls.is_good)
         )
 
@@ -123,13 +123,6 @@ def _read(place: Place | None, shards: int) -> tuple[int, int, str]:
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20 and 0 <= place[0] < shards):
         raise Refusal("bad_cursor", "cursor must be the `next` of a page, unchanged")
     return int(place[0]), int(cursor), last
-
-
-def _host(url: str) -> str | None:
-    try:
-        return hostname(url)
-    except InvalidUrl:
-        return None
 
 
 def listed(feed: Feed) -> ListedFeed:

@@ -82,6 +82,22 @@ def test_every_field_of_an_item():
     assert entry.comments_url == "https://news.example/1#comments"
 
 
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ("/1/comments", "https://news.example/1/comments"),
+        ("comments.php?id=1", "https://news.example/feeds/comments.php?id=1"),
+        (" https://talk.example/1 ", "https://talk.example/1"),
+        ("12", None),
+        ("A fine article.", None),
+        ("see https://talk.example/1", None),
+        ("", None),
+    ],
+)
+def test_the_page_of_comments_is_an_address(stated: str, expected: str | None) -> None:
+    assert item(f"<comments>{stated}</comments>").comments_url == expected
+
+
 def test_a_missing_field_is_none_or_empty():
     entry = item("")
     assert entry.raw is not None

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
-from feedcrawl.services.subscriptions.discovery import is_elsewhere, may_become_a_feed, stage
+from feedcrawl.services.subscriptions.discovery import is_elsewhere, is_nowhere, may_become_a_feed, stage
 
 PAGE = "http://a.test/"
 
@@ -65,3 +65,21 @@ def test_results_that_show_that_a_feed_is_elsewhere(result: str, status: int | N
 )
 def test_refusals_of_addresses_that_may_become_feeds(code: str, *, expected: bool) -> None:
     assert may_become_a_feed(code) is expected
+
+
+@pytest.mark.parametrize(
+    ("status", "result", "expected"),
+    [
+        (404, "http_404", True),
+        (410, "http_410", True),
+        (None, "address_refused", True),
+        (401, "http_401", False),
+        (503, "http_503", False),
+        (200, "html", False),
+        (None, "dns", False),
+    ],
+)
+def test_results_after_which_a_named_address_is_not_subscribed(
+    status: int | None, result: str, *, expected: bool
+) -> None:
+    assert is_nowhere(status, result) is expected

@@ -35,6 +35,7 @@ _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "cr
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 
 _PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?|[^\s/]+/")  # a permanent link that lacks its host
+_ADDRESS = re.compile(r"\S*(?:[/#?:]|\.\w)\S*")  # and not the number of comments, or their text
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -131,4 +132,6 @@ def _authors(node: Node, reading: Reading) -> list[Person]:
 def _comments(node: Node, links: list[Link], reading: Reading) -> str | None:
     """The page of comments: RSS `comments`, else Atom `rel=replies`."""
     child = node.first("comments")
-    return (reading.link(child.text(), child.base) if child else None) or places.replies(links)
+    stated = child.text().strip() if child else ""
+    page = reading.link(stated, child.base) if child and _ADDRESS.fullmatch(stated) else None
+    return page or places.replies(links)
