@@ -92,4 +92,6 @@ def _masked(found: re.Match[str]) -> str:
     scheme, user, colon, at, scheme_of_host, host = found.groups()
     if host is not None:
         return f"{scheme_of_host}{host}:{MASK}"
+    if found[0] == f"{scheme}{at}":  # empty user info
+        return found[0]
     return f"{scheme}{user}{colon}{MASK}{at}" if colon and user else f"{scheme}{MASK}{at}"

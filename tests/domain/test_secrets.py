@@ -13,6 +13,8 @@ from feedcrawl.domain.secrets import record_without_secrets, without_secrets
         ("", ""),
         ("selectors: //x:p is no selector", "selectors: //x:p is no selector"),
         ("see //ann:pw@a.test/", "see //ann:***@a.test/"),
+        ("//@", "//@"),
+        ("see http://@a.test/", "see http://@a.test/"),
         ("no URL, a@b.test and x=1", "no URL, a@b.test and x=1"),
         ("http://a.test/feed?page=2#top", "http://a.test/feed?page=2#top"),
         ("http://a.test:8080/~ann/feed.xml", "http://a.test:8080/~ann/feed.xml"),
