@@ -130,6 +130,9 @@ class _Writer:
         self._captions = captions
         self.lines: list[str] = []
         self._pieces: list[str] = []
+        self._blank = 0
+        """The pieces at the beginning of the line that are known to have no visible text."""
+        self._is_begun = False
         self._marker = ""
         self._verbatim = 0
 
@@ -179,7 +182,11 @@ class _Writer:
     def _open_cell(self, element: _Element) -> None:
         if _holds_blocks(element):
             self._end_line()
-        elif fold("".join(self._pieces)):
+            return
+        if not self._is_begun:  # each piece is looked at once, however many cells a line has
+            self._is_begun = any(map(fold, self._pieces[self._blank :]))
+            self._blank = len(self._pieces)
+        if self._is_begun:
             self._pieces.append(" | ")
 
     def _close(self, element: _Element, tag: str) -> None:
@@ -200,6 +207,7 @@ class _Writer:
             return
         text = "".join(self._pieces)
         self._pieces.clear()
+        self._blank, self._is_begun = 0, False
         if text.isspace():
             return
         for line in _verbatim_lines(text) if self._verbatim else (fold(text),):

@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -137,3 +138,25 @@ def test_text_of(html, text):
     tree = parse_html(f"<body>{html}tail</body>")
     assert tree is not None
     assert text_of(next(tree.iterdescendants("a", "span", "button", "li"))) == text
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<table><tr><td> </td><td>\u200b</td><td>a</td><td> </td><td>b</td></tr></table>", "a | | b"),
+        ("<pre><td> </td><td>a</td><td>b</td></pre>", "a | b"),
+    ],
+)
+def test_cells_are_joined_from_the_first_with_text(html: str, expected: str) -> None:
+    tree = parse_html(f"<div>{html}</div>")
+    assert tree is not None
+    assert canonical_text(tree).strip() == expected
+
+
+@pytest.mark.parametrize("cell", ["<td>words</td>", "<td> </td>", "<pre><td> </td>"])
+def test_a_row_of_many_cells_takes_linear_time(cell: str) -> None:
+    tree = parse_html(f"<div>{cell * 40_000}</div>")
+    assert tree is not None
+    began = time.process_time()
+    canonical_text(tree)
+    assert time.process_time() - began < 10

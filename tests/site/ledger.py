@@ -12,7 +12,8 @@ class Request:
     """One request as it was received. Times in seconds of `time.monotonic()`, which processes of a machine share.
 
     `host` is the site's name, `headers` keep the case and the order of the wire, `open_on_host` counts the requests
-    that the site was busy with at that moment, this one included. `answered` stays None while the answer is under way.
+    that the site was busy with at that moment and whose clients had not closed the connection (after a timeout or a
+    kill), this one included. `answered` stays None while the answer is under way.
     """
 
     host: str

@@ -18,7 +18,7 @@ import ipaddress
 import threading
 import time
 import zlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -139,7 +139,7 @@ class Origin:
         self.server = server
         self.ledger = Ledger()
         self.sites: dict[str, Site] = {}
-        self.busy_with: Counter[str] = Counter()
+        self.busy_with: defaultdict[str, set[asyncio.StreamReader]] = defaultdict(set)
         self.hosts_file: Path | None = None
 
     def site(self, name: str | None = None, *, address: str | None = None) -> Site:
@@ -244,14 +244,15 @@ class OriginServer:
 async def exchange(origin: Origin, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
     """Read one request and answer it. Answers whether the connection stays open."""
     request = await read_request(origin, reader, writer)
-    origin.busy_with[request.host] += 1
-    request.open_on_host = origin.busy_with[request.host]
+    busy_with = origin.busy_with[request.host]
+    busy_with.add(reader)
+    request.open_on_host = sum(not each.at_eof() for each in busy_with)
     origin.ledger.requests.append(request)
     try:
         site = origin.requested_site(request.host, request.address)
         return await send(site.next_answer(request), request, writer)
     finally:
-        origin.busy_with[request.host] -= 1
+        busy_with.discard(reader)
         request.answered = time.monotonic()
 
 
