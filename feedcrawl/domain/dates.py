@@ -73,10 +73,9 @@ def parse_date(text: str) -> datetime | None:
     names in some two dozen languages. A wrong weekday is ignored, a missing zone means UTC, a day without time its
     midnight. Values out of range (31 June, 25:00) give None; they never overflow into the next unit.
     """
-    text = text.strip()
-    if not text or len(text) > MAX_LENGTH:
+    text = usual_form(text) if len(text := text.strip()) <= MAX_LENGTH else ""
+    if not text:
         return None
-    text = usual_form(text)
     try:
         found = _rfc822(text) or _iso(text) or _words(text)
     except (ValueError, OverflowError):

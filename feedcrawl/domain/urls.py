@@ -25,8 +25,6 @@ MAX_URL_LENGTH: Final = 2083  # longer URLs fail in caches, proxies and clients 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _AMBIGUOUS = re.compile(r"https?:(?!//[^/\\])|(?:https?:)?//[^/?#]*\\|///|/?\\", re.IGNORECASE)
 
-_WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
-_FEED_SCHEME = re.compile(r"\s*(feeds?|pcast|itpc):(?://)?", re.IGNORECASE)
 _ESCAPED_AMPERSAND = re.compile(r"&(?:(?:amp|#0{0,6}38|#x0{0,6}26);)+", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 # A serialized http(s) URL, in which a user, a password, a host and a path have no delimiters of their own any more.
@@ -78,21 +76,6 @@ def resolve(url: str, base: str | None = None) -> str:
 def once_escaped(url: str) -> str:
     """A URL with `&` for each reference to it: a document that escaped its URLs twice has `?a=1&amp;b=2`."""
     return _ESCAPED_AMPERSAND.sub("&", url) if "&" in url else url
-
-
-def without_feed_scheme(url: str) -> str:
-    """A URL without the schemes that programs register for feeds (`feed`, `feeds`, `pcast`, `itpc`), in any form.
-
-    `feed:https://a.test/` becomes `https://a.test/`; `feeds://a.test/` too. `feed://a.test/`, `pcast:a.test/` and their
-    like become `//a.test/`, since they say nothing about the scheme. Other URLs are unchanged.
-    """
-    found = _FEED_SCHEME.match(url)
-    if found is None:
-        return url
-    rest = url[found.end() :]
-    if _WEB_SCHEME.match(rest):
-        return rest
-    return f"{'https:' if found[1].lower() == 'feeds' else ''}//{rest}"
 
 
 def split_userinfo(url: str) -> tuple[str, str, str]:

@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from feedcrawl.domain import urls
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.urls import without_feed_scheme
 
 ANY_URL = st.builds(
     "{}://{}{}{}".format,
@@ -234,24 +233,3 @@ def test_any_text_is_a_url_or_refused(text):
 )
 def test_a_session_is_no_part_of_an_identity(url: str, canonical: str) -> None:
     assert urls.canonicalize(url) == canonical
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("feed:https://a.test/f", "https://a.test/f"),
-        ("feed://http://a.test/f", "http://a.test/f"),
-        (" FEED:HTTP://a.test/f", "HTTP://a.test/f"),
-        ("feed://a.test/f", "//a.test/f"),
-        ("feed:a.test/f", "//a.test/f"),
-        ("pcast://a.test/f", "//a.test/f"),
-        ("itpc:a.test/f", "//a.test/f"),
-        ("feeds://a.test/f", "https://a.test/f"),
-        ("feeds:a.test/f", "https://a.test/f"),
-        ("https://a.test/feed://b.test", "https://a.test/feed://b.test"),
-        ("feedburner:a.test/f", "feedburner:a.test/f"),
-        ("a.test/f", "a.test/f"),
-    ],
-)
-def test_schemes_of_feeds(url: str, expected: str) -> None:
-    assert without_feed_scheme(url) == expected

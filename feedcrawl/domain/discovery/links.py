@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.discovery.feed_schemes import without_feed_scheme
 from feedcrawl.domain.discovery.link_headers import HeaderLink, header_links
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.http.encodings import decode_page
 from feedcrawl.domain.markup import start_tags
 from feedcrawl.domain.models import FeedLink
-from feedcrawl.domain.urls import resolve, without_feed_scheme
+from feedcrawl.domain.urls import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from feedcrawl.domain.discovery.feed_schemes import without_feed_scheme
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.domain.urls import canonicalize, without_feed_scheme
+from feedcrawl.domain.urls import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
