@@ -22,7 +22,7 @@ from feedcrawl.domain.figures.embeds import show_embeds
 from feedcrawl.domain.figures.formulas import MATH_ATTRIBUTES, settle_formulas
 from feedcrawl.domain.figures.images import UNWRITABLE, drop_repeated_images, image_source, is_pixel, show_images
 from feedcrawl.domain.figures.posts import settle_posts
-from feedcrawl.domain.markup import MATH_TAGS, Elements, drop, parse_html
+from feedcrawl.domain.markup import MATH_TAGS, Elements, drop_all, parse_html
 from feedcrawl.domain.text import BLOCKS, is_unknown
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = No
     _limit_depth(tree)
     show_embeds(tree)
     elements = Elements(tree)
-    for element in elements.of(*_DROPPED_WITH_CONTENT):
-        drop(element)
+    drop_all(tree, elements.of(*_DROPPED_WITH_CONTENT))
     elements.read()
     _keep_apart(elements)
     _drop_images(elements, is_pixel)
@@ -159,8 +158,7 @@ def _limit_depth(tree: HtmlElement) -> None:
         if depth > MAX_DEPTH and event == "start":
             too_deep.append(element)
             walk.skip_subtree()
-    for element in too_deep:
-        drop(element)
+    drop_all(tree, too_deep)
 
 
 def _keep_apart(elements: Elements) -> None:
@@ -173,18 +171,16 @@ def _keep_apart(elements: Elements) -> None:
 
 
 def _drop_images(elements: Elements, is_useless: Callable[[HtmlElement], bool]) -> None:
-    for image in (useless := [image for image in elements.of("img") if is_useless(image)]):
-        image.drop_tree()
-    if useless:
+    if useless := [image for image in elements.of("img") if is_useless(image)]:
+        drop_all(elements.tree, useless, apart=False)
         elements.read()
 
 
 def _unwrap_images(elements: Elements) -> None:
     """Remove other tags around images where images may be repeated, so that copies of an image become neighbours."""
     if len(elements.of("img")) > 1:
-        for element in elements.all[1:]:
-            if element.tag not in _STAYING and isinstance(element.tag, str):
-                element.drop_tag()
+        unwrapped = {element.tag for element in elements.all[1:] if isinstance(element.tag, str)} - _STAYING
+        etree.strip_tags(elements.tree, *unwrapped)
         elements.read()
 
 

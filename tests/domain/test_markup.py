@@ -1,10 +1,12 @@
 """Documents as HTML means them, where libxml2 alone would read them otherwise."""
 
+import time
+
 import pytest
 from lxml import etree
 
 from feedcrawl.domain.extraction import extract
-from feedcrawl.domain.markup import Elements, parse_html
+from feedcrawl.domain.markup import Elements, drop, drop_all, parse_html
 
 STORY = "".join(
     f"<p>The harbour board met for the {n}. time this year, and put the ferry question off again.</p>" for n in range(9)
@@ -107,3 +109,41 @@ def test_elements_are_read_again_after_a_change() -> None:
 def test_sources_are_empty_in_any_case(tag) -> None:
     tree = parse_html(f"<body><video><{tag} src=/a.mp4><p>Your player is old.</p></video></body>")
     assert [len(source) for source in tree.iter("source")] == [0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "one<img>two",
+        "one<img><img>two<img>, three",
+        "(<img>one <img>two",
+        "<img>one<img>",
+        "<p>one</p><img>two<b><img>three</b>four<img>",
+        "one<object><img>two</object>three",
+    ],
+)
+def test_elements_removed_together_leave_what_one_after_the_other_leave(body: str) -> None:
+    one, together = (parse_html(f"<div>{body}</div>") for _ in range(2))
+    assert one is not None
+    assert together is not None
+    for element in list(one.iter("img", "object")):
+        drop(element)
+    drop_all(together, list(together.iter("img", "object")))
+    assert etree.tostring(together) == etree.tostring(one)
+    assert "img" not in etree.tostring(together, encoding="unicode")
+
+
+def test_elements_removed_together_may_join_the_words_around_them() -> None:
+    tree = parse_html("<p>one<img>two</p>")
+    assert tree is not None
+    drop_all(tree, list(tree.iter("img")), apart=False)
+    assert tree.text_content() == "onetwo"
+
+
+@pytest.mark.parametrize("tag", ["img", "input", "x-unknown"])
+def test_many_removed_elements_in_one_line_take_linear_time(tag: str) -> None:
+    line = "".join(f"<{tag}></{tag}> and words {number}" for number in range(25_000))
+    began = time.process_time()
+    found = extract(f"<article><p>{line}</p><img src=/a.jpg><img src=/b.jpg></article>", url="https://a.test/x")
+    assert found.text.endswith("and words 24999")
+    assert time.process_time() - began < 20

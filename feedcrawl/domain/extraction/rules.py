@@ -10,6 +10,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 from lxml.html import Element, HtmlElement
 
+from feedcrawl.domain.markup import drop_all
 from feedcrawl.domain.text import fold, text_of
 
 if TYPE_CHECKING:
@@ -39,11 +40,9 @@ def select_body(tree: HtmlElement, body: Iterable[str], remove: Iterable[str]) -
     """Copies of the elements that the selectors name as the article, in a div, without the elements to remove."""
     tree = deepcopy(tree)
     for selector in remove:
-        for element in _matches(tree, selector):
-            if isinstance(element, HtmlElement) and element.getparent() is not None:
-                element.drop_tree()
-    parts = [part for part in select(tree, body) if isinstance(part, HtmlElement)]
-    outermost = [part for part in parts if not any(part in set(other.iterdescendants()) for other in parts)]
+        drop_all(tree, [found for found in _matches(tree, selector) if isinstance(found, HtmlElement)], apart=False)
+    parts = {part: None for part in select(tree, body) if isinstance(part, HtmlElement)}
+    outermost = [part for part in parts if parts.keys().isdisjoint(part.iterancestors())]
     if not outermost:
         return None
     whole = Element("div")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from feedcrawl.domain.extraction.bodies.furniture import shown_body
 from feedcrawl.domain.extraction.bodies.items import Items, count_items
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, weigh
-from feedcrawl.domain.markup import drop
+from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import canonical_text, fold, raw_text
 
 if TYPE_CHECKING:
@@ -153,13 +153,13 @@ def _drop_calls(root: HtmlElement) -> None:
         text = fold(raw_text(link)).casefold()
         if 0 < len(text) < _CALL_LENGTH:
             same.setdefault(text, []).append(link)
+    calls: set[HtmlElement] = set()
     for links in same.values():
         targets = {link.get("href") for link in links}
         nowhere = all((target or "#").startswith(("#", "javascript:")) for target in targets)
         if len(links) >= _FEWEST_CALLS and (len(targets) >= _FEWEST_CALLS or None in targets or nowhere):
-            for link in links:
-                if link.getparent() is not None:
-                    drop(link)
+            calls.update(links)
+    drop_all(root, [link for link in root.iter("a") if link in calls])
 
 
 def _part_words(root: HtmlElement) -> None:

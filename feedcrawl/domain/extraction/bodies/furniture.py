@@ -16,7 +16,7 @@ from feedcrawl.domain.extraction.bodies.marks import certain, marked_elements, m
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, in_names, names, weigh
 from feedcrawl.domain.extraction.labels import label_of
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
-from feedcrawl.domain.markup import drop
+from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
@@ -96,14 +96,11 @@ def shown_body(
     """The body of a page without elements that have no text and without consent dialogs, and the elements in the body
     whose attributes were changed to show them; changes the tree.
     """
-    for kind in elements.of(*EMBEDS):
-        if embed_of(kind) is None:
-            drop(kind)
+    drop_all(elements.tree, [kind for kind in elements.of(*EMBEDS) if embed_of(kind) is None])
     etree.strip_elements(elements.tree, *_UNSHOWN, with_tail=False)
     opened = open_folds(elements.all[at] for at in labels.having("aria-expanded"))
-    for element in elements.of(*_NEVER_TEXT):
-        if element.tag in _NEVER_TEXT:  # and no button that has become a heading
-            drop(element)
+    # A button may have become a heading.
+    drop_all(elements.tree, [element for element in elements.of(*_NEVER_TEXT) if element.tag in _NEVER_TEXT])
     body = elements.tree.find("body")
     if body is None:
         body = elements.tree
