@@ -54,7 +54,10 @@ def _words(text: str) -> list[str]:
 MARKUP = [
     *_words("""< > </ /> <!-- --> <![CDATA[ ]]> <? ?> <!DOCTYPE <!ENTITY & &amp; &#x0; &#65; &lt; " ' = / : [ ] ( ) { }
     ; <a~href=" <p> <div> <div~class="comment"> <span> <b> <table><tr><td> <script> <style> <svg>
-    <title> <meta~charset= <br> http://site.test/ javascript: data: by~ Von~ 2026-03-02 12:00 March |"""),
+    <title> <meta~charset= <br> http://site.test/ javascript: data: by~ Von~ 2026-03-02 12:00 March | words~and <td>
+    <img~src=/a.jpg> <input> <math> <li> <h2> <blockquote> <figure> <article> <a~href=/x>A~story</a> <time> By~Ann~Lee
+    <p~class="article-body"~id="video"> <link~rel=alternate~href=/f> <meta~name=author~content=Ann>
+    <script~type="application/ld+json">{"@type":"Article","author":{"@id":"#1"},"headline":"x"}</script>"""),
     " ", "\n", "\u2014", "\x00", "\x1b$", "\xff", "\xe9", "\u65e5", "\u202e",
 ]  # fmt: skip
 FEED = [
