@@ -19,17 +19,17 @@ import ast
 import sys
 from importlib import import_module
 from pkgutil import get_data
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def imported_later(package: str) -> Callable[[str], Any]:
+def imported_later(package: str) -> Callable[[str], object]:
     """The `__getattr__` of a package: it imports a name once, as the package's `if TYPE_CHECKING` does."""
     homes: dict[str, str] = {}
 
-    def found(name: str) -> Any:
+    def found(name: str) -> object:
         if not homes:
             homes.update(_homes(package))
         if name not in homes:

@@ -7,7 +7,7 @@ interrupts are at INFO, since no task is lost.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 from scrapy.logformatter import LogFormatter
@@ -81,7 +81,7 @@ class OutageLogFormatter(LogFormatter):
     """Value for LOG_FORMATTER: Scrapy's lines, at INFO if the error is an outage."""
 
     def item_error(
-        self, item: Any, exception: BaseException, response: Response | Failure | None, spider: Spider
+        self, item: object, exception: BaseException, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult:
         """The line for an error of a pipeline."""
         return _as_outage(super().item_error(item, exception, response, spider), exception)

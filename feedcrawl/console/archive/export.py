@@ -16,7 +16,7 @@ from feedcrawl.console.stores import on
 from feedcrawl.hints import missing
 from feedcrawl.services.archive import capture, exports
 from feedcrawl.services.articles import files
-from feedcrawl.wiring import Wiring
+from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -32,8 +32,8 @@ SUFFIXES = {"jsonl": "ndjson", "pq": "parquet"}
 """Suffixes of files that are another name of a format."""
 
 
-@on(Wiring)
-def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+@on(Stores)
+def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     """Writes the records; their number goes to standard error."""
     if len(args) != 1 or args[0] not in (*KINDS, INDEX):
         raise UsageError(f"say what to export: {', '.join(KINDS)} or {INDEX}", print_help=False)
@@ -58,7 +58,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
     return DONE
 
 
-def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> Write:
+def _records(wired: Stores, kind: str, opts: Namespace, since: date | None, until: date | None) -> Write:
     """A function that writes the records of the days."""
     form = _format(opts.format, opts.output)
     lines = wired.article_lines if kind == "articles" else wired.entry_lines
@@ -75,7 +75,7 @@ def _records(wired: Wiring, kind: str, opts: Namespace, since: date | None, unti
     return write
 
 
-def _into_database(wired: Wiring, kind: str, opts: Namespace, since: date | None, until: date | None) -> int:
+def _into_database(wired: Stores, kind: str, opts: Namespace, since: date | None, until: date | None) -> int:
     """Writes the records into a database; returns their number."""
     if kind == INDEX or opts.output or opts.format or opts.bom or opts.every_version:
         detail = "--to takes the last version of articles or entries: leave -o, --format, --bom, --every-version out"
@@ -90,7 +90,7 @@ def _into_database(wired: Wiring, kind: str, opts: Namespace, since: date | None
     return databases.write(found, kind, exports.columns_of(kind), key, opts.to)
 
 
-def _index(wired: Wiring, opts: Namespace, since: date | None, until: date | None) -> Write:
+def _index(wired: Stores, opts: Namespace, since: date | None, until: date | None) -> Write:
     """A function that writes the index of the days."""
     if opts.format or opts.every_version:
         raise UsageError(

@@ -12,7 +12,7 @@ from feedcrawl.extensions import logs
 from feedcrawl.services.operations.consumer import backlog
 from feedcrawl.services.operations.kafka import Brokers, access_of
 from feedcrawl.services.operations.relay import GROUP, relay
-from feedcrawl.wiring import Wiring
+from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from feedcrawl.services.operations.consumer import Consumer
 
 
-@on(Wiring, makes_data=True)
-def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001 - no names
+@on(Stores, makes_data=True)
+def run(wired: Stores, args: list[str], opts: Namespace) -> int:  # noqa: ARG001 - no names
     """Relays until SIGTERM or Ctrl-C."""
     if opts.status:
         return _show_status(wired)
@@ -30,7 +30,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
     return consume("relay", consumer, once=opts.once, sentence="{sent} events sent, {refused} refused")
 
 
-def _consumer(wired: Wiring) -> Consumer:
+def _consumer(wired: Stores) -> Consumer:
     config = wired.config
     if not config.kafka_bootstrap:
         raise ConfigError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
@@ -39,7 +39,7 @@ def _consumer(wired: Wiring) -> Consumer:
     return relay(wired.events, brokers, topics, worker=worker_name())
 
 
-def _show_status(wired: Wiring) -> int:
+def _show_status(wired: Stores) -> int:
     found = backlog(wired.events, GROUP)
     if found is None:
         write_json({"unacknowledged": None, "waiting": None, "behind_sec": None})

@@ -16,7 +16,7 @@ from feedcrawl.console.output import DONE, UNUSABLE, say
 from feedcrawl.console.stores import on
 from feedcrawl.domain.operations.restarts import wait_sec
 from feedcrawl.hints import program
-from feedcrawl.wiring import Wiring
+from feedcrawl.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -62,8 +62,8 @@ def parts_of(config: Config, workers: int, *, api: bool, given: tuple[str, ...] 
     return [replace(part, settings=(*given, *part.settings)) for part in found]
 
 
-@on(Wiring, makes_data=True)
-def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
+@on(Stores, makes_data=True)
+def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     """Serves until SIGTERM or Ctrl-C. The open connection of this process keeps the embedded server running."""
     if args or not 1 <= opts.workers <= MOST_WORKERS:
         raise UsageError(f"serve takes --workers from 1 to {MOST_WORKERS}, and no arguments", print_help=False)

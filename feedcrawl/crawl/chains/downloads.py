@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.exceptions import _InvalidOutput
@@ -13,7 +13,7 @@ from scrapy.utils.python import global_object_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    Download = Callable[[Request], Coroutine[Any, Any, Response]]
+    Download = Callable[[Request], Coroutine[object, object, Response]]
 
 
 class PlainMiddlewares(DownloaderMiddlewareManager):
@@ -46,7 +46,7 @@ class PlainMiddlewares(DownloaderMiddlewareManager):
         return response
 
 
-def _checked(result: object, method: Callable[..., Any], allowed: str) -> Response | Request:
+def _checked(result: object, method: Callable[..., object], allowed: str) -> Response | Request:
     if isinstance(result, (Response, Request)):
         return result
     raise _InvalidOutput(f"Middleware {method.__qualname__} must return {allowed}, got {type(result)}")

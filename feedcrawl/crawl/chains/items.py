@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.python import global_object_name
@@ -12,7 +10,7 @@ from scrapy.utils.python import global_object_name
 class PlainPipelines(ItemPipelineManager):
     """Value for ITEM_PROCESSOR: Scrapy's chain of pipelines, in which only an awaitable result is awaited."""
 
-    async def process_item_async(self, item: Any) -> Any:
+    async def process_item_async(self, item: object) -> object:
         """The processed item; DropItem drops it."""
         for method in self.methods["process_item"]:
             assert method is not None

@@ -6,7 +6,7 @@ an item.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.http import Request
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
@@ -28,7 +28,7 @@ class JoinedOutput:
         own = BaseSpiderMiddleware.get_processed_item
         self._passes_items = all(type(each).get_processed_item is own for each in joined)
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def process_spider_output(self, response: Response, result: AsyncIterator[object]) -> AsyncIterator[object]:
         """Yields the requests and items that no middleware drops."""
         for each in self._depths:
             each._init_depth(response)  # noqa: SLF001 - Scrapy's method does nothing else of its own
@@ -38,7 +38,7 @@ class JoinedOutput:
             elif (processed := self._processed(output, response)) is not None:
                 yield processed
 
-    def _processed(self, output: Any, response: Response) -> Any:
+    def _processed(self, output: object, response: Response) -> object:
         for each in self._joined:
             output = each._get_processed(output, response)  # noqa: SLF001 - the part of each layer
             if output is None:
@@ -66,7 +66,7 @@ def join_outputs(manager: SpiderMiddlewareManager) -> None:
         run = []
 
 
-def _is_plain(method: Any) -> bool:
+def _is_plain(method: object) -> bool:
     owner = getattr(method, "__self__", None)
     if not isinstance(owner, BaseSpiderMiddleware) or type(owner)._get_processed is not _GET_PROCESSED:  # noqa: SLF001
         return False

@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
 
+    Quiet = type[Exception] | Sequence[type[Exception]]
+
 logger = logging.getLogger(__name__)
 
 
 class PlainSignals(SignalManager):
     """The signals of a crawler; a receiver that returns None has no task of its own."""
 
-    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
+    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[object, object]]:
         """The result or exception of each receiver; exceptions not in `dont_log` are logged."""
         sender, quiet = kwargs.pop("sender", self.sender), kwargs.pop("dont_log", ())
-        results: list[tuple[Any, Any]] = []
-        waiting: list[Coroutine[Any, Any, tuple[Any, Any]]] = []
+        results: list[tuple[object, object]] = []
+        waiting: list[Coroutine[object, object, tuple[object, object]]] = []
         for receiver in liveReceivers(getAllReceivers(sender, signal)):
             try:
                 result = robustApply(receiver, signal=signal, sender=sender, **kwargs)
@@ -42,14 +44,14 @@ class PlainSignals(SignalManager):
         return [*results, *await asyncio.gather(*waiting)] if waiting else results
 
 
-async def _awaited(result: Any, receiver: Any, quiet: Any, spider: Spider | None) -> tuple[Any, Any]:
+async def _awaited(result: object, receiver: object, quiet: Quiet, spider: Spider | None) -> tuple[object, object]:
     try:
         return receiver, await ensure_awaitable(result, _warn=global_object_name(receiver))
     except Exception as error:  # noqa: BLE001 - as above
         return receiver, _logged(error, receiver, quiet, spider)
 
 
-def _logged(error: Exception, receiver: Any, quiet: Any, spider: Spider | None) -> Exception:
+def _logged(error: Exception, receiver: object, quiet: Quiet, spider: Spider | None) -> Exception:
     if not isinstance(error, tuple(quiet) if isinstance(quiet, Sequence) else quiet):
         about = {"receiver": receiver}
         logger.error("Error caught on signal handler: %(receiver)s", about, exc_info=error, extra={"spider": spider})

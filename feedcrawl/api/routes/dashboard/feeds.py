@@ -26,7 +26,6 @@ from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.operations import overview
 from feedcrawl.services.sites import searching
 from feedcrawl.services.subscriptions import finding, lineage, registering
-from feedcrawl.wiring import Wiring
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -111,7 +110,7 @@ def show_new(request: Request, caller: Reader, wired: Wired) -> Response:
     return _new_page(request, caller, wired)
 
 
-def _new_page(request: Request, caller: Caller, wired: Wiring, **values: object) -> Response:
+def _new_page(request: Request, caller: Caller, wired: Wired, **values: object) -> Response:
     shown = {"url": "", "categories": "", "refused": (), "error": "", "result": "", "forms": LIST_FORMS} | values
     status = 422 if shown["error"] else 200
     return templates.render("subscribe.html", context(request, wired.now(), caller, HERE) | shown, status)
@@ -216,7 +215,7 @@ def show_edit(request: Request, caller: Reader, wired: Wired, feed_id: FeedId) -
     return _edit_page(request, caller, wired, _found(wired, feed_id))
 
 
-def _edit_page(request: Request, caller: Caller, wired: Wiring, feed: Feed, error: str = "") -> Response:
+def _edit_page(request: Request, caller: Caller, wired: Wired, feed: Feed, error: str = "") -> Response:
     values = {"feed": feed, "overrides": _overrides(feed), "error": error}
     return templates.render(
         "edit.html", context(request, wired.now(), caller, HERE) | values, status=422 if error else 200
@@ -298,14 +297,14 @@ def unsubscribe(wired: Wired, feed_id: FeedId) -> Response:
     return RedirectResponse(HERE, 303)
 
 
-def _confirm(request: Request, caller: Caller, wired: Wiring, feed_id: str, **words: str) -> Response:
+def _confirm(request: Request, caller: Caller, wired: Wired, feed_id: str, **words: str) -> Response:
     feed = _found(wired, feed_id)
     name = feed.subscription.title or feed.polls.title or feed.subscription.url
     back = f"{HERE}/{templates.segment(feed.id)}"
     return confirm(request, wired.now(), caller, HERE, back=back, subject=name, **words)
 
 
-def _found(wired: Wiring, feed_id: str) -> Feed:
+def _found(wired: Wired, feed_id: str) -> Feed:
     feed = finding.find(wired.registry, feed_id)
     if feed is None:
         raise Refusal("feed_unknown", "there is no feed with this id: it may have been unsubscribed")

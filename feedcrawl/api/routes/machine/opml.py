@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.operations.import_jobs import ImportJob
     from feedcrawl.domain.subscriptions.specs import Refused
-    from feedcrawl.wiring import Wiring
 
 router = APIRouter(prefix="/opml", tags=["opml"], dependencies=[Depends(needs("read"))])
 
@@ -148,7 +147,7 @@ class Imported:
 
 
 async def take_list(
-    request: Request, wired: Wiring, caller: Caller, body: bytes, categories: tuple[str, ...]
+    request: Request, wired: Wired, caller: Caller, body: bytes, categories: tuple[str, ...]
 ) -> Imported:
     """Subscribes to the feeds of a list, or begins the job that does. Raises the refusals of `read_feeds`."""
     feeds = await run_in_threadpool(wired.imports.read_feeds, body, categories, request.state.request_id)
