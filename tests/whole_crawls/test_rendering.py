@@ -127,23 +127,38 @@ def attack(canary: Canary, neighbour: Site) -> str:
     """
 
 
+BROWSERS = ("chrom", "node")
+
+
 def browsers() -> list[str]:
-    """Command names of the processes of crawls' browsers, dead ones included, and of their drivers.
+    """Command names of the processes of ended crawls' browsers, dead ones included, and of their drivers.
 
     Others may run beside: a crawl's have the home that it gives them or the crawl's settings, and a dead one that
-    nobody has waited for went to init or to us.
+    nobody has waited for went to init or to us. Those of a crawl that still runs have it as their parent's parent.
     """
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            name, surroundings = (path / "comm").read_text().strip(), (path / "environ").read_bytes()
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            name, surroundings, parent = command_name(path), (path / "environ").read_bytes(), parent_of(path)
+            starter = path
+            while command_name(starter).startswith(BROWSERS):
+                starter = parent_of(starter)
+            running = b"\0crawl\0" in (starter / "cmdline").read_bytes()
         except OSError:
             continue
         ours = b"FEEDCRAWL_DATA_DIR=" in surroundings or b"/feedcrawl-browser-" in surroundings
-        if name.startswith(("chrom", "node")) and (ours or (not surroundings and parent in (1, os.getpid()))):
+        is_dead = not surroundings and parent.name in ("1", str(os.getpid()))
+        if name.startswith(BROWSERS) and ((ours and not running) or is_dead):
             found.append(f"{path.name} {name}")
     return found
+
+
+def command_name(process: Path) -> str:
+    return (process / "comm").read_text().strip()
+
+
+def parent_of(process: Path) -> Path:
+    return process.parent / (process / "stat").read_text().rpartition(")")[2].split()[1]
 
 
 @dataclass
