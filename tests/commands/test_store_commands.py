@@ -284,7 +284,7 @@ def test_sitemaps_are_listed_explained_and_dropped(call: Call, redis_client: red
     assert (code, lines[0]) == (0, f"sitemap  {index.url}  {own}")
     assert lines[1].startswith("Next poll at 2026-11-28T18:00:00Z, 6 h after the last poll, because: ")
     assert [row[0] for row in lines[2:4]] == [" ", "→"]
-    assert lines[4] == "Last polled at 2026-11-28T12:00:00Z: fetched (HTTP 200); its last document had 1 URLs"
+    assert lines[4] == "Last polled at 2026-11-28T12:00:00Z: fetched (HTTP 200); its last document had 1 URL"
     assert "urls=1" in lines[5]
     assert "Never polled yet" in call("why", part.id)[1]
 

@@ -95,7 +95,7 @@ def sitemap_decision(record: SitemapWhyRecord) -> Iterator[str]:
         return
     yield from next_poll(record)
     yield last_poll(
-        record, "URLs", f", {record['waiting']} of them left for the next poll" if record["waiting"] else ""
+        record, ("URL", "URLs"), f", {record['waiting']} of them left for the next poll" if record["waiting"] else ""
     )
 
 
@@ -124,7 +124,7 @@ def decision(record: WhyRecord) -> Iterator[str]:
         yield f"Quiet against its own last weeks: found so at {record['quiet_since']}, and no news since"
     if record["possibly_missed"]:
         yield f"Entries may have come and gone between two polls, {record['possibly_missed']} times so far"
-    yield last_poll(record, "entries")
+    yield last_poll(record, ("entry", "entries"))
 
 
 def next_poll(record: WhyRecord | SitemapWhyRecord) -> Iterator[str]:
@@ -135,14 +135,13 @@ def next_poll(record: WhyRecord | SitemapWhyRecord) -> Iterator[str]:
         yield f"{'→' if each['won'] else ' '} {duration(each['wait_sec']):>12}  {each['because']} ({each['rule']})"
 
 
-def last_poll(record: WhyRecord | SitemapWhyRecord, items: str, more: str = "") -> str:
-    """The result of the last poll, the number of `items` in the last document, and the failures in a row."""
+def last_poll(record: WhyRecord | SitemapWhyRecord, items: tuple[str, str], more: str = "") -> str:
+    """The result of the last poll, the number of `items` (one, many) in the last document, and the failures since."""
     errors, count = record["consecutive_failures"], record["last_item_count"]
-    failing = (
-        f"; failed {errors} times in a row, last good poll {record['last_success_at'] or 'never'}" if errors else ""
-    )
+    times = "once" if errors == 1 else f"{errors} times in a row"
+    failing = f"; failed {times}, last good poll {record['last_success_at'] or 'never'}" if errors else ""
     came = f"{record['last_result']} (HTTP {record['last_status'] or 'none'})"
-    had = f"; its last document had {count} {items}{more}" if count else ""
+    had = f"; its last document had {count} {items[count > 1]}{more}" if count else ""
     return f"Last polled at {record['last_fetch_at']}: {came}{had}{failing}"
 
 
