@@ -134,7 +134,7 @@ def browsers() -> list[str]:
     """Command names of the processes of ended crawls' browsers, dead ones included, and of their drivers.
 
     Others may run beside: a crawl's have the home that it gives them or the crawl's settings, and a dead one that
-    nobody has waited for went to init or to us. Those of a crawl that still runs have it as their parent's parent.
+    nobody has waited for went to init or to us. Those of a crawl that still runs descend from its process.
     """
     found = []
     for path in Path("/proc").glob("[0-9]*"):

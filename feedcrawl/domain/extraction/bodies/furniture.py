@@ -143,7 +143,7 @@ def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, 
 
 def _is_among_body(element: HtmlElement, marked: Marked, weights: Weights, parts: _Parts) -> bool:
     """True if the class of an element names the body of an article, as that of unmarked prose beside does:
-    `id="video-text-0"` only says where the part stands. `parts` has the answers for the parts alike.
+    `id="video-text-0"` only says where the part stands. `parts` keeps the answers by parent, tag and class.
     """
     named = element.get("class")
     if named is None or not is_body(named):

@@ -35,7 +35,7 @@ _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "cr
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 
 _PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?|[^\s/]+/")  # a permanent link that lacks its host
-_ADDRESS = re.compile(r"\S*(?:[/#?:]|\.\w)\S*")  # and not the number of comments, or their text
+_ADDRESS = re.compile(r"\S*(?:[/#?:]|\.\w)\S*")  # some publishers state the number of comments, or their text
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
