@@ -76,12 +76,20 @@ def _cut(cell: str, longest: int) -> str:
 
 def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     """A row as a line, or as several if a cell is wider than its column."""
+    spaces = [size - columns_of(cell) for cell, size in zip(row, widths, strict=True)]
+    if min(spaces) >= 0:
+        yield _joined(row, spaces)
+        return
     folded = [
-        [cell] if columns_of(cell) <= size else chop_cells(cell, size) for cell, size in zip(row, widths, strict=True)
+        [cell] if space >= 0 else chop_cells(cell, size) for cell, space, size in zip(row, spaces, widths, strict=True)
     ]
     for parts in zip_longest(*folded, fillvalue=""):
-        padded = (part + " " * (size - columns_of(part)) for part, size in zip(parts, widths, strict=True))
-        yield (" " * _GAP).join(padded).rstrip()
+        yield _joined(parts, [size - columns_of(part) for part, size in zip(parts, widths, strict=True)])
+
+
+def _joined(cells: Sequence[str], spaces: Sequence[int]) -> str:
+    """The cells as a line, each with its spaces behind it."""
+    return (" " * _GAP).join([cell + " " * space for cell, space in zip(cells, spaces, strict=True)]).rstrip()
 
 
 def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], cut: Sequence[str], width: int) -> dict[str, int]:

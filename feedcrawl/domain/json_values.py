@@ -38,4 +38,6 @@ def _encode() -> Callable[[object], bytes]:
 def known_fields(kind: type, record: Mapping[str, object]) -> dict[str, Any]:
     """The values of a stored record for the fields of a dataclass; fields unknown to this version are left out."""
     names: Mapping[str, object] = kind.__dataclass_fields__  # type: ignore[attr-defined]  # of every dataclass
+    if record.keys() <= names.keys():
+        return dict(record)
     return {name: value for name, value in record.items() if name in names}

@@ -330,6 +330,21 @@ def test_the_budget_of_polls_is_shown_with_demand_and_tempo(call: Call, redis_cl
     assert "none (FEEDCRAWL_POLLS_PER_HOUR)" in call("feeds", "--budget")[1]
 
 
+def test_the_budget_of_a_large_fleet_is_estimated_from_some_of_its_feeds(
+    call: Call, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("subscribe", "--as-is", *(f"http://a.test/{number}" for number in range(20)))
+    registry = Registry(redis_client)
+    for feed in list(registry.all()):
+        registry.save_polls(feed.id, PollRecord(interval_sec=1800.0))
+    assert "Scheduled: 40.0 polls per hour" in (whole := call("feeds", "--budget")[1])
+    assert "Estimated" not in whole
+    monkeypatch.setattr(feed_actions, "_SAMPLE", 5)
+    lines = call("feeds", "--budget")[1].splitlines()
+    assert lines[1] == "Scheduled: 40.0 polls per hour for 0.0 new entries per day."
+    assert lines[-1] == "Estimated from 5 random feeds of 20."
+
+
 def test_the_difference_of_two_archived_versions_is_shown(call: Call, tmp_path: Path) -> None:
     feed_id = call("subscribe", "http://a.test/feed", "--as-is")[1].split()[0]
     assert "holds no two versions" in call("why", "--diff", feed_id)[1]

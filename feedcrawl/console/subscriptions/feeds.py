@@ -35,19 +35,18 @@ def run(wired: Stores, args: list[str], opts: Namespace) -> int:
     maps = [(name, watched.find(wired.sitemaps, name)) for name, feed in named if feed is None]
     if not args:
         feeds = chosen(_candidates(wired, opts), opts)
-    bounds = {
-        "min_interval_sec": wired.config.min_interval_sec,
-        "max_interval_sec": wired.config.max_interval_sec,
-    }
-    shown = [feed.public(**bounds) for feed in feeds]
     sitemaps = [each for _, each in maps if each is not None]
     if opts.json:
-        records: list[FeedRecord | SitemapPublicRecord] = list(shown)
+        bounds = {
+            "min_interval_sec": wired.config.min_interval_sec,
+            "max_interval_sec": wired.config.max_interval_sec,
+        }
+        records: list[FeedRecord | SitemapPublicRecord] = [feed.public(**bounds) for feed in feeds]
         records += (watched.public(each, wired.config) for each in sitemaps)
         if records or not args:
             sys.stdout.write(json.dumps(records[0]) + "\n" if len(args) == 1 else json_array(records))
     else:
-        _show(wired, shown, sitemaps, opts.columns, whole=not args and not (opts.failing or opts.category))
+        _show(wired, feeds, sitemaps, opts.columns, whole=not args and not (opts.failing or opts.category))
     unknown = [name for name, each in maps if each is None]
     for name in unknown:
         say("feeds", f"{name} is neither subscribed nor watched; `{program()} feeds` lists feeds and sitemaps")
@@ -61,7 +60,7 @@ def _candidates(wired: Stores, opts: Namespace) -> Iterator[Feed]:
     return wired.registry.of_category(opts.category) if opts.category else finding.each(wired.registry)
 
 
-def _show(wired: Stores, feeds: list[FeedRecord], sitemaps: list[Watched], columns: str | None, *, whole: bool) -> None:
+def _show(wired: Stores, feeds: list[Feed], sitemaps: list[Watched], columns: str | None, *, whole: bool) -> None:
     """The table of feeds, and that of sitemaps if there are any; of all sitemaps only the roots of their trees."""
     if feeds or not sitemaps:
         write_feeds(feeds, columns)

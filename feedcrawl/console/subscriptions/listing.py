@@ -14,9 +14,8 @@ from feedcrawl.domain.subscriptions.sorting import COLUMNS, SHOWN, ordered
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from feedcrawl.domain.subscriptions.published import FeedRecord
     from feedcrawl.domain.subscriptions.records import Feed
     from feedcrawl.domain.subscriptions.sitemap_records import SitemapPublicRecord
     from feedcrawl.domain.subscriptions.sorting import Column
@@ -45,7 +44,7 @@ def _is_meant(feed: Feed, opts: Namespace) -> bool:
     return of_category and (not opts.failing or feed.polls.cadence_state.errors > 0)
 
 
-def write_feeds(feeds: Sequence[FeedRecord], columns: str | None) -> None:
+def write_feeds(feeds: Iterable[Feed], columns: str | None) -> None:
     """Writes a table of feeds with the given columns, else with those for which a terminal has room."""
     names = _columns(columns)
     rows = [[cells[name] for name in names] for cells in map(_cells, feeds)]
@@ -65,18 +64,18 @@ def _columns(given: str | None) -> list[str]:
     return names
 
 
-def _cells(feed: FeedRecord) -> dict[str, object]:
-    schedule, stats = feed["schedule"], feed["stats"]
+def _cells(feed: Feed) -> dict[str, object]:
+    own, polls = feed.subscription, feed.polls
     return {
-        "title": feed["title"] or feed["url"],
-        "url": feed["url"],
-        "category": ", ".join(feed["categories"]),
-        "result": "paused" if feed["paused"] else stats["last_result"] or "never polled",
-        "fetched": _minute(stats["last_fetch_at"]),
-        "next": "" if feed["paused"] else _minute(schedule["next_at"]) or "now",
-        "interval": schedule["interval_sec"] and duration(schedule["interval_sec"]),
-        "errors": stats["consecutive_failures"] or "",
-        "id": feed["id"],
+        "title": own.title or polls.title or own.url,
+        "url": own.url,
+        "category": ", ".join(own.categories),
+        "result": "paused" if own.paused else polls.last_result or "never polled",
+        "fetched": _minute(polls.last_fetch_at),
+        "next": "" if own.paused else _minute(polls.next_at) or "now",
+        "interval": polls.interval_sec and duration(round(polls.interval_sec)),
+        "errors": polls.cadence_state.errors or "",
+        "id": own.id,
     }
 
 

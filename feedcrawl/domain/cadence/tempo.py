@@ -46,11 +46,11 @@ def tempo_for(demand_per_sec: float, polls_per_hour: float | None) -> float:
     return min(max(demand_per_sec * HOUR / polls_per_hour, SHORTEST), LONGEST)
 
 
-def forecast(feeds: Iterable[tuple[Arrivals | None, float]]) -> Forecast:
+def forecast(feeds: Iterable[tuple[Arrivals | None, float]], each_for: float = 1.0) -> Forecast:
     """The effect of the feeds' waits, given the estimate of each feed and its wait in seconds.
 
     An entry is assumed to come at a random time within a wait, so it is found after half of the wait; the delay of
-    regular publishers is shorter.
+    regular publishers is shorter. Each feed of a random sample stands for several, `each_for`.
     """
     polls = entries = delays = 0.0
     for known, wait_sec in feeds:
@@ -58,7 +58,7 @@ def forecast(feeds: Iterable[tuple[Arrivals | None, float]]) -> Forecast:
         polls += HOUR / max(wait_sec, MIN_WAIT_SEC)
         entries += per_day
         delays += per_day * wait_sec / 2
-    return Forecast(polls, entries, delays / entries if entries else 0.0)
+    return Forecast(each_for * polls, each_for * entries, delays / entries if entries else 0.0)
 
 
 def entries_per_day(known: Arrivals | None) -> float:

@@ -43,7 +43,7 @@ _KEYS: Final[dict[Column, Callable[[Feed], str | float | None]]] = {
 def ordered(feeds: Iterable[Feed], column: Column, *, down: bool = False) -> list[Feed]:
     """The feeds by a column, equal ones by URL; feeds without a value come last in both directions."""
     by_url = sorted(feeds, key=_address)
-    key = _KEYS[column]
-    valued = [(value, feed) for feed in by_url if (value := key(feed)) is not None]
+    values = list(map(_KEYS[column], by_url))
+    valued = [(value, feed) for value, feed in zip(values, by_url, strict=True) if value is not None]
     valued.sort(key=itemgetter(0), reverse=down)
-    return [feed for _, feed in valued] + [feed for feed in by_url if key(feed) is None]
+    return [feed for _, feed in valued] + [feed for value, feed in zip(values, by_url, strict=True) if value is None]

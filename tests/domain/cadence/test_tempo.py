@@ -63,3 +63,5 @@ def test_the_forecast_of_a_budget() -> None:
     assert bought.entries_per_day == entries_per_day(known)
     assert bought.delay_sec == pytest.approx(600)
     assert forecast([]) == (0.0, 0.0, 0.0)
+    of_a_sample = forecast([(known, 1200.0), (None, 3600.0)], each_for=50)
+    assert of_a_sample == (200, 50 * bought.entries_per_day, bought.delay_sec)
