@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import random
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -14,21 +13,20 @@ from scrapy import Request
 
 from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.failures import sentence
-from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
-from feedcrawl.domain.sites.site_search import joined, page_key
 from feedcrawl.domain.urls import hostname
 from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, limits, result_of, transfer_of
+from feedcrawl.handlers.no_sitemap import NoSitemaps
 from feedcrawl.items import Received
 from feedcrawl.parsing import Done
-from feedcrawl.services.sites import searching, sitemaps, watching
+from feedcrawl.services.sites import sitemaps
 from feedcrawl.services.sites.sitemaps import Commits, SitemapPoll, SitemapRequested
 from feedcrawl.services.subscriptions.outcomes import ALARM_ERRORS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -36,15 +34,12 @@ if TYPE_CHECKING:
 
     from feedcrawl.domain.cadence import Decision
     from feedcrawl.domain.frontier.tasks import Lease
-    from feedcrawl.domain.sitemaps.state import Sitemap, Watched
-    from feedcrawl.domain.sites.site_search import SourceSearchedRecord, Tried
+    from feedcrawl.domain.sitemaps.state import Watched
     from feedcrawl.store.sites.sitemaps import Known
 
 logger = logging.getLogger(__name__)
 
 HEADERS = {"Accept": "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.5"}
-FILE = re.compile(r"\.(?:xml|txt|gz)(?:\?|$)")
-"""Endings of addresses that were meant to be sitemaps, and not pages of a site."""
 MAX_READS = 3
 """The most times that one document is read, each time with more known about the hosts that it names."""
 
@@ -57,9 +52,10 @@ class SitemapTasks(TaskHandler):
     _watched: dict[str, Watched]
     _today: dict[str, int]
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, refuses: Callable[[SitemapPoll], bool]) -> None:
         super().__init__(crawler)
         wired = self.wired
+        self._no_sitemaps = NoSitemaps(crawler, refuses)
         self._store = wired.sitemaps
         self._commits = Commits(wired.client, wired.sitemaps, wired.submissions, wired.leases)
 
@@ -102,7 +98,7 @@ class SitemapTasks(TaskHandler):
                 poll = replace(poll, received=replace(received, result="unchanged"))
             else:
                 poll = await self._read(poll, response)
-        if poll.received.failed and await self._gives_way(poll):
+        if poll.received.failed and await self._no_sitemaps.end(poll):
             return
         await self._commit(poll)
         await self._ask_foreign(poll)
@@ -114,7 +110,9 @@ class SitemapTasks(TaskHandler):
             request, outcome = settled
             transfer = transfer_of(request, outcome.reason, self.wired.now())
             received = Received(**transfer, detail=sentence(failure.value))
-            await self._commit(SitemapPoll(self._requested(request), received))
+            poll = SitemapPoll(self._requested(request), received)
+            if not await self._no_sitemaps.end(poll):
+                await self._commit(poll)
 
     async def _read(self, poll: SitemapPoll, response: Response) -> SitemapPoll:
         """The poll with the document, which is read again while more becomes known about the hosts that it names."""
@@ -153,46 +151,6 @@ class SitemapTasks(TaskHandler):
             await robots_gate.of(self.crawler).fetch(site)
         if any(self._named_by(poll).values()):
             self.leases.enqueue([sitemap_task(poll.sitemap)], again="operator")
-
-    async def _gives_way(self, poll: SitemapPoll) -> bool:
-        """True if an address that never was a sitemap was replaced: a page of a site by the site's sitemaps, a
-        wrong guess by nothing.
-        """
-        sitemap, status = poll.sitemap, poll.received.status
-        if poll.watched.record.last_success_at is not None or sitemap.depth:
-            return False
-        if not sitemap.guess and poll.received.result == "html" and not FILE.search(sitemap.url):
-            gate = robots_gate.of(self.crawler)
-            await gate.fetch(sitemap.url)
-            found = watching.of_site(sitemap, gate.sitemaps(sitemap.url) or (), poll.received.at)
-            watching.watch(self._store, self.wired.frontier, found)
-            logger.info("sitemaps_of_site", extra={"url": sitemap.url, "tried": [each.url for each in found]})
-            self._remember_page(sitemap, [each.url for each in found])
-        elif not (sitemap.guess and status is not None and status < 500 and status != 429):
-            return False
-        watching.forget(self._store, self.wired.frontier, sitemap)
-        if sitemap.guess:
-            result = poll.received.result
-            gone: Tried = {"url": sitemap.url, "result": "no_sitemap" if result == "html" else result}
-            searching.drop_guess(self.wired.source_stores, gone)
-        self.leases.done(poll.lease, status="dead", reason="no_sitemap")
-        return True
-
-    def _remember_page(self, sitemap: Sitemap, found: list[str]) -> None:
-        """Store the sitemaps to which a page that a source names has given way: the next start watches them instead."""
-        if sitemap.source:
-            at = rfc3339(self.wired.now())
-            record: SourceSearchedRecord = {
-                "source": sitemap.source,
-                "url": sitemap.url,
-                "at": at,
-                "sought": ["sitemap"],
-                "feeds": [],
-                "sitemaps": found,
-                "tried": [{"url": sitemap.url, "result": "no_sitemap"}],
-            }
-            key = page_key(sitemap.url)
-            self.wired.site_searches.save(key, joined(record, self.wired.site_searches.find([key]).get(key)))
 
     async def _commit(self, poll: SitemapPoll) -> None:
         tracer = self.wired.tracer

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.tasks import Lease
     from feedcrawl.items import FeedPoll
     from feedcrawl.services.frontier.leases import Leases
+    from feedcrawl.services.sites.sitemaps import SitemapPoll
     from feedcrawl.wiring import Wiring
 
 logger = logging.getLogger(__name__)
@@ -40,8 +41,8 @@ content.
 BEGIN_AGAIN_SEC = 1.0
 NO_USABLE_ARGUMENT: Final = "feedcrawl/no_usable_argument"
 """Stat of a crawl: True if arguments were given and none of them could be used."""
-NAMED_FEED_REFUSED: Final = "feedcrawl/named_feed_refused"
-"""Stat of a crawl: True if a feed of the arguments does not exist."""
+NAMED_REFUSED: Final = "feedcrawl/named_refused"
+"""Stat of a crawl: True if a feed or a sitemap of the arguments does not exist."""
 
 
 class Handler(Protocol):
@@ -116,7 +117,7 @@ class FrontierSpider(Spider):
             "feed": handlers.FeedTasks(self.crawler, self.unfold),
             "archive": handlers.ArchiveTasks(self.crawler),
             "gap": handlers.GapTasks(self.crawler),
-            "sitemap": handlers.SitemapTasks(self.crawler),
+            "sitemap": handlers.SitemapTasks(self.crawler, self.refuses_sitemap),
             "article": handlers.ArticleTasks(self.crawler),
             "websub": handlers.HubTasks(self.crawler),
             "file": handlers.FileTasks(self.crawler),
@@ -133,6 +134,10 @@ class FrontierSpider(Spider):
     async def unfold(self, poll: FeedPoll, response: Response | None) -> FeedPoll | None:  # noqa: ARG002 - for subclasses
         """The poll as it ends; None if a document that is not a feed was replaced by the feeds that it lists."""
         return poll
+
+    def refuses_sitemap(self, poll: SitemapPoll) -> bool:  # noqa: ARG002 - for subclasses
+        """True if the arguments name a sitemap at whose address a failed poll found nothing: its watch ends."""
+        return False
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Load the records that the requests of a batch need."""

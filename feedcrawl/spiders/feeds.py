@@ -12,7 +12,7 @@ from feedcrawl import handlers
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.hints import program
 from feedcrawl.services import subscriptions
-from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT, FrontierSpider, switch
+from feedcrawl.spiders.base import NAMED_REFUSED, NO_USABLE_ARGUMENT, FrontierSpider, switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ class FeedsSpider(FrontierSpider):
         if not subscriptions.is_nowhere(poll.received.status, poll.received.result):
             return False
         assert self.crawler.stats is not None
-        self.crawler.stats.set_value(NAMED_FEED_REFUSED, value=True)
+        self.crawler.stats.set_value(NAMED_REFUSED, value=True)
         subscriptions.unsubscribe(self.wired.registry, self.wired.frontier, poll.feed.id)
         self.wired.leases.done(poll.lease, status="dead", reason="unsubscribed")
         details = {

@@ -13,13 +13,14 @@ from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.domain.sitemaps.tasks import task_id
 from feedcrawl.services import sites, subscriptions
 from feedcrawl.services.sites import watched
-from feedcrawl.spiders.base import NO_USABLE_ARGUMENT, FrontierSpider, switch
+from feedcrawl.spiders.base import NAMED_REFUSED, NO_USABLE_ARGUMENT, FrontierSpider, switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
+    from feedcrawl.services.sites.sitemaps import SitemapPoll
 
 
 class SitemapsSpider(FrontierSpider):
@@ -37,6 +38,7 @@ class SitemapsSpider(FrontierSpider):
         self.categories = tuple(filter(None, (each.strip() for each in category.split(","))))
         self.now = switch("now", now)
         self.forever = switch("forever", forever)
+        self.named: set[str] = set()
 
     async def begin(self) -> None:
         """Watch the sitemaps of the arguments; the frontier schedules the polls."""
@@ -45,6 +47,7 @@ class SitemapsSpider(FrontierSpider):
             self.sitemaps, self.categories, self.wired.gate, limit=self.wired.config.max_feeds_per_list
         )
         handlers.log_refused(refused)
+        self.named = subscriptions.url_keys(spec.url for spec in specs if spec.named)
         ids = await self._watch(specs)
         if self.sitemaps and not ids:
             assert self.crawler.stats is not None
@@ -54,6 +57,17 @@ class SitemapsSpider(FrontierSpider):
             await self._make_due(ids, began)
         if not self.sitemaps and not self.wired.sources and not self.wired.sitemaps.count():
             self.logger.warning("no_sitemaps", extra={"detail": "no sitemap is watched: -a sitemaps=URL, or a source"})
+
+    def refuses_sitemap(self, poll: SitemapPoll) -> bool:
+        """True if an address that this run named, and no poll knew, has nothing to poll: its watch ends."""
+        received = poll.received
+        if poll.watched.record.last_fetch_at is not None or subscriptions.url_key(poll.sitemap.url) not in self.named:
+            return False
+        if not subscriptions.is_nowhere(received.status, received.result):
+            return False
+        assert self.crawler.stats is not None
+        self.crawler.stats.set_value(NAMED_REFUSED, value=True)
+        return True
 
     async def _watch(self, specs: Sequence[SubscriptionSpec]) -> list[str]:
         ids: dict[str, None] = {}

@@ -11,7 +11,7 @@ from feedcrawl.console.operations import crawl
 from feedcrawl.console.operations.exit_status import ExitStatus
 from feedcrawl.console.stores import explained
 from feedcrawl.domain.errors import InvalidUrl
-from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
+from feedcrawl.spiders.base import NAMED_REFUSED, NO_USABLE_ARGUMENT
 from feedcrawl.store.disk.files import DiskUnavailable
 from feedcrawl.store.redis.errors import ServerRefused, StoreUnavailable
 from feedcrawl.telemetry.names import UNRETURNED
@@ -72,7 +72,7 @@ def test_reasons_of_the_end_of_a_crawl_have_a_status() -> None:
     assert status(finish_reason="store_away") == 1
     assert status(finish_reason="disk_away") == 1
     assert status(**{NO_USABLE_ARGUMENT: True}) == 2
-    assert status(**{NAMED_FEED_REFUSED: True}) == 1
+    assert status(**{NAMED_REFUSED: True}) == 1
     assert status(FAILED, **{NO_USABLE_ARGUMENT: True}) == 1
     assert status(finish_reason="shutdown") == 0
     assert status(failed(AWAY), **{UNRETURNED: 1}) == 1

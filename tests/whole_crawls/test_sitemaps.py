@@ -233,3 +233,21 @@ def test_a_page_where_a_sitemap_was_named_is_an_error(tmp_path: Path) -> None:
         assert world.paths("first", "wrong.test") == ["/map.xml"]
         (failed,) = world.logged("first", "sitemap_failed")
         assert failed["result"] == "html"
+
+
+def test_a_named_address_where_nothing_is_is_not_watched(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world:
+        (tmp_path / "hosts").write_text("10.0.0.8 hidden.test\n")
+        site = world.origin.site("found.test")
+        good = site.serve("/sitemap.xml", document(urlset()))
+        arguments = [good, site.url("/none.xml"), "http://hidden.test/sitemap.xml"]
+        world.crawl("first", f"sitemaps={','.join(arguments)}", spider="sitemaps", code=1)
+        refused = {each["url"]: each["reason"] for each in world.logged("first", "sitemap_refused")}
+        assert refused == {arguments[1]: "http_404", arguments[2]: "address_refused"}
+        assert watched(world).keys() == {"found.test/sitemap.xml"}
+
+        # A sitemap that was there before goes on being watched.
+        site.serve("/sitemap.xml", Answer(status=404))
+        world.crawl("second", f"sitemaps={good}", "now=1", spider="sitemaps")
+        assert world.logged("second", "sitemap_failed")
+        assert watched(world).keys() == {"found.test/sitemap.xml"}

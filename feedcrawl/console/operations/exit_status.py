@@ -8,7 +8,7 @@ from scrapy import signals
 
 from feedcrawl.console.output import DONE, FAILED, UNUSABLE
 from feedcrawl.services.operations.readiness import passes
-from feedcrawl.spiders.base import NAMED_FEED_REFUSED, NO_USABLE_ARGUMENT
+from feedcrawl.spiders.base import NAMED_REFUSED, NO_USABLE_ARGUMENT
 from feedcrawl.telemetry.names import UNRETURNED
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ExitStatus:
     def code(self) -> int:
         """0 if each task ended stored, dead with a reason, or back in the frontier; otherwise 1 or 2."""
         stats = self._crawler.stats
-        failed = self._unresolved or stats.get_value(UNRETURNED) or stats.get_value(NAMED_FEED_REFUSED)
+        failed = self._unresolved or stats.get_value(UNRETURNED) or stats.get_value(NAMED_REFUSED)
         if failed or stats.get_value("finish_reason") in _AWAY:
             return FAILED
         return UNUSABLE if stats.get_value(NO_USABLE_ARGUMENT) else DONE

@@ -122,8 +122,8 @@ def may_become_a_feed(code: str) -> bool:
 
 
 def is_nowhere(status: int | None, result: str) -> bool:
-    """True if no poll of an address can bring a feed: nothing is there, nobody may read it whatever the login, or its
-    host has no public address.
+    """True if no poll of an address can bring a document: nothing is there, nobody may read it whatever the login, or
+    its host has no public address.
     """
     if result == "address_refused":
         return True
