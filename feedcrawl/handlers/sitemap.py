@@ -57,7 +57,7 @@ class SitemapTasks(TaskHandler):
         wired = self.wired
         self._no_sitemaps = NoSitemaps(crawler, refuses)
         self._store = wired.sitemaps
-        self._commits = Commits(wired.client, wired.sitemaps, wired.submissions, wired.leases)
+        self._commits = Commits(wired.sitemaps, wired.submissions, wired.leases)
 
     def prepare(self, leases: Sequence[Lease]) -> None:
         """Load the sitemaps of a batch, and the number of new URLs of their sites today."""
@@ -115,7 +115,9 @@ class SitemapTasks(TaskHandler):
                 await self._commit(poll)
 
     async def _read(self, poll: SitemapPoll, response: Response) -> SitemapPoll:
-        """The poll with the document, which is read again while more becomes known about the hosts that it names."""
+        """The poll with the document, which is read again while more becomes known about the hosts that it names, and
+        once more if polls of other sitemaps of the site have used the daily limit meanwhile.
+        """
         site, day = sitemaps.site_of(poll.sitemap), sitemaps.day_of(poll.received.at)
         known = self._store.known(poll.sitemap, site, day)
         hosts: dict[str, bool] = {}
@@ -125,7 +127,13 @@ class SitemapTasks(TaskHandler):
             if not named:
                 break
             hosts |= named
-        return poll
+        if poll.news is None or poll.news.kind == "index" or not poll.found:
+            return poll
+        limit = self.wired.config.sitemap_urls_per_day
+        taken = self._store.take(site, day, len(poll.found), limit)
+        if taken == len(poll.found):
+            return poll
+        return await self._look(poll, response, known._replace(today=limit - taken), hosts)
 
     async def _look(self, poll: SitemapPoll, response: Response, known: Known, hosts: dict[str, bool]) -> SitemapPoll:
         terms = sitemaps.terms_for(poll.watched, known, self.wired.config, poll.received.at, hosts)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.subscriptions.published import JournalLineRecord
     from feedcrawl.services.articles.submissions import Submissions
     from feedcrawl.services.frontier.leases import Leases
-    from feedcrawl.store.redis.client import Client
     from feedcrawl.store.sites.sitemaps import Known, Sitemaps
 
 OLDEST: Final = timedelta(days=30)
@@ -264,8 +263,7 @@ class Commits:
     A kill between any two steps repeats work and loses none.
     """
 
-    def __init__(self, client: Client, store: Sitemaps, submissions: Submissions, leases: Leases) -> None:
-        self._client = client
+    def __init__(self, store: Sitemaps, submissions: Submissions, leases: Leases) -> None:
         self._store = store
         self._submissions = submissions
         self._leases = leases
@@ -277,7 +275,7 @@ class Commits:
                 await self._parts(poll)
             if poll.news.kind != "index":
                 await self._submissions.submit(article_tasks(poll), poll.sitemap.categories)
-            self._remember(poll, poll.news)
+            self._store.save_seen(poll.watched.id, poll.news.seen)
         await self._leases.done_soon(
             poll.lease,
             status="pending",
@@ -298,10 +296,3 @@ class Commits:
             # An index that lists itself does not make itself due again.
             self._leases.enqueue_each((task, 0.0, again) for task, again in tasks if task.id != poll.lease.id)
             await asyncio.sleep(0)
-
-    def _remember(self, poll: SitemapPoll, news: News) -> None:
-        with self._client.pipeline(transaction=False) as pipe:
-            self._store.save_seen(pipe, poll.watched.id, news.seen)
-            if news.kind != "index" and news.found:
-                self._store.count_new(pipe, site_of(poll.sitemap), day_of(poll.received.at), len(news.found))
-            pipe.execute()

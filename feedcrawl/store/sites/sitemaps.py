@@ -106,15 +106,24 @@ class Sitemaps(Members[Watched]):
         counts = get_each(self._client, [self._day(site, day) for site in sites])
         return {site: int(count or 0) for site, count in zip(sites, counts, strict=True)}
 
-    def count_new(self, pipe: Pipeline, site: str, day: str, number: int) -> None:
-        """Queues counting new URLs of a site on a day; after a kill a poll may be counted twice."""
+    def take(self, site: str, day: str, number: int, limit: int) -> int:
+        """How many of so many new URLs a site may still have on a day, if all its days have at most `limit`. These are
+        counted at once, so that polls of a site at the same time share the limit; after a kill a poll may be counted
+        twice.
+        """
         key = self._day(site, day)
-        pipe.incrby(key, number)
-        pipe.expire(key, DAY_LIFE_SEC)
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.incrby(key, number)
+            pipe.expire(key, DAY_LIFE_SEC)
+            total = int(pipe.execute()[0])
+        granted = min(max(number - (total - limit), 0), number)
+        if granted < number:
+            self._client.decrby(key, number - granted)
+        return granted
 
-    def save_seen(self, pipe: Pipeline, sitemap_id: str, seen: bytes) -> None:
-        """Queues storing the URLs read. New URLs must be enqueued first: a stored URL is not enqueued again."""
-        pipe.set(self._key("sitemap_seen", sitemap_id), seen, ex=SEEN_LIFE_SEC)
+    def save_seen(self, sitemap_id: str, seen: bytes) -> None:
+        """Store the URLs read. New URLs must be enqueued first: a stored URL is not enqueued again."""
+        self._client.set(self._key("sitemap_seen", sitemap_id), seen, ex=SEEN_LIFE_SEC)
 
     def commit(self, sitemap_id: str, record: SitemapRecord, fetch: JournalLineRecord) -> list[Command]:
         """The commands that store a poll and its line in the journal; the frontier runs them with `done`."""

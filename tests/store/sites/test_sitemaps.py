@@ -45,16 +45,22 @@ def test_parts_belong_to_a_tree_until_they_are_removed(store: Sitemaps) -> None:
 def test_digests_of_seen_urls_are_stored_byte_for_byte(store: Sitemaps, redis_client: redis.Redis) -> None:
     seen = bytes(range(256)) * 3
     assert store.known(ROOT, "a.test", "20261128") == Known(b"", 0, 0)
-    with redis_client.pipeline() as pipe:
-        store.save_seen(pipe, "r", seen)
-        store.count_new(pipe, "a.test", "20261128", 3)
-        store.count_new(pipe, "a.test", "20261128", 4)
-        pipe.execute()
+    store.save_seen("r", seen)
+    assert [store.take("a.test", "20261128", number, 100) for number in (3, 4)] == [3, 4]
     assert store.known(ROOT, "a.test", "20261128") == Known(seen, 7, 0)
     assert store.today(["a.test", "b.test"], "20261128") == {"a.test": 7, "b.test": 0}
     assert store.today([], "20261128") == {}
     assert store.known(PART, "a.test", "20261129") == Known(b"", 0, 0)
     assert all(redis_client.ttl(key) > 0 for key in redis_client.keys("fc:{0}:sitemap_*"))
+
+
+def test_polls_at_the_same_time_share_the_daily_limit_of_a_site(store: Sitemaps) -> None:
+    assert [store.take("a.test", "20261128", number, 5) for number in (3, 4, 1, 2)] == [3, 2, 0, 0]
+    assert store.take("a.test", "20261129", 9, 5) == 5
+    assert store.take("b.test", "20261128", 5, 5) == 5
+    assert store.today(["a.test", "b.test"], "20261128") == {"a.test": 5, "b.test": 5}
+    assert store.take("a.test", "20261128", 1, 2) == 0  # the limit was larger this morning
+    assert store.today(["a.test"], "20261128") == {"a.test": 5}
 
 
 def test_a_poll_is_recorded_with_its_line(store: Sitemaps, redis_client: redis.Redis) -> None:
