@@ -1,7 +1,7 @@
 """What the frontier costs: pushes, takes and ends per second, bytes per URL, and how long one script holds the server.
 
     python benchmarks/frontier.py [--sizes 10000,100000,1000000] [--hosts 10000] [--takes 6000] [--no-aof]
-        [--fill] [--shards 4] [--cluster]
+        [--fill] [--shards 4] [--cluster] [--server /usr/bin/redis-server]
 
 Each size has a server of its own (unix socket, AOF everysec, in a temporary directory) with that many article tasks of
 about 350 bytes on `--hosts` hosts, host delay 0 so that the store and not the pace is measured. Client and server share
@@ -14,8 +14,9 @@ nothing, called as often, show how much of the longest is the machine's scheduli
 `--fill` writes what `push` would, without its scripts, of all tasks but each host's last: ten million URLs are there in
 minutes. They take some 5 % less memory than those that are pushed.
 
-`--shards` divides the work, on one server or, with `--cluster`, on three nodes. `CPU` is then that of the busiest node:
-its inverse is what the cluster could do for many workers. One client, as here, waits for one node at a time.
+`--server` measures another server than the embedded one. `--shards` divides the work, on one server or, with
+`--cluster`, on three nodes. `CPU` is then that of the busiest node: its inverse is what the cluster could do for many
+workers. One client, as here, waits for one node at a time.
 """
 
 from __future__ import annotations
@@ -279,7 +280,7 @@ def store(options: argparse.Namespace) -> Iterator[Server]:
             yield client
         return
     aof = ("--appendonly no",) if options.no_aof else ()
-    with running_redis(*aof) as url, redis.Redis.from_url(url, decode_responses=True) as server:
+    with running_redis(*aof, binary=options.server) as url, redis.Redis.from_url(url, decode_responses=True) as server:
         server.ping()
         yield server
 
@@ -302,6 +303,7 @@ def main() -> None:
     parser.add_argument("--fill", action="store_true", help="write most tasks without scripts; one server, one shard")
     parser.add_argument("--shards", type=int, default=1, help="parts of the frontier")
     parser.add_argument("--cluster", action="store_true", help="three nodes instead of one server")
+    parser.add_argument("--server", type=Path, help="the binary of a server in place of the embedded one")
     options = parser.parse_args()
     if options.takes < 3 * max(BATCHES):
         parser.error(f"--takes must be at least {3 * max(BATCHES)}: a third of them is taken in the largest batch")

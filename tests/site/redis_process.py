@@ -22,13 +22,15 @@ START_SEC = 20.0
 
 
 @contextlib.contextmanager
-def running_redis(*settings: str) -> Iterator[str]:
-    """A server as `unix://` URL. `settings` are further command line settings, the last one of a name wins."""
+def running_redis(*settings: str, binary: Path | None = None) -> Iterator[str]:
+    """A server as `unix://` URL. `settings` are further command line settings, the last one of a name wins; `binary` is
+    another server than the one that feedcrawl embeds.
+    """
     with tempfile.TemporaryDirectory(prefix="fc-redis-", ignore_cleanup_errors=True) as directory:
         path = Path(directory)
         sock = path / "s"  # short: a socket's path has at most 107 bytes
         own = ("--port 0", f"--unixsocket {sock}", "--unixsocketperm 700", "--save", f"--dir {path}")
-        command = [str(_binary.get_binary_path())]
+        command = [str(binary or _binary.get_binary_path())]
         command += [word for setting in (*own, *SETTINGS, *settings) for word in setting.split()]
         with (
             (path / "log").open("wb") as log,
