@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PLAYER = re.compile(r"\b(?:video|audio|media) player\b", re.IGNORECASE)
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-_FOLLOWED = frozenset({"aria-expanded", "itemtype"})
+_FOLLOWED = frozenset({"aria-expanded", "aria-controls", "itemtype"})
 _BEYOND_CLASS = _FOLLOWED | frozenset({"id", "itemprop", "rel", "role", "aria-label", "hidden", "aria-hidden", "style"})
 
 
@@ -83,7 +83,7 @@ class Labels:
             if end < 0:
                 return
 
-    def having(self, attribute: Literal["aria-expanded", "itemtype"]) -> list[int]:
+    def having(self, attribute: Literal["aria-expanded", "aria-controls", "itemtype"]) -> list[int]:
         """The indexes of the elements with an attribute."""
         return self._having[attribute]
 

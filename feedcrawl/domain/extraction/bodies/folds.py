@@ -33,7 +33,7 @@ def open_folds(controls: Iterable[HtmlElement]) -> set[HtmlElement]:
     for control in controls:
         heading = _text(control)
         panel = _panel(control, heading) if 0 < len(heading) <= _MOST_HEADING else None
-        if panel is None or not _is_text(panel):
+        if panel is None or not _is_text(panel) or not _opens(control, panel):
             continue
         if control.tag == "button":
             control.tag = "div"
@@ -42,6 +42,11 @@ def open_folds(controls: Iterable[HtmlElement]) -> set[HtmlElement]:
             changed.add(element)
         changed.add(control)
     return changed
+
+
+def _opens(control: HtmlElement, panel: HtmlElement) -> bool:
+    """True if the control states whether a panel is open, or names this panel."""
+    return "aria-expanded" in control.attrib or control.get("aria-controls") == panel.get("id")
 
 
 def _panel(control: HtmlElement, heading: str) -> HtmlElement | None:

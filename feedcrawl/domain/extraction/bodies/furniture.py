@@ -98,7 +98,8 @@ def shown_body(
     """
     drop_all(elements.tree, [kind for kind in elements.of(*EMBEDS) if embed_of(kind) is None])
     etree.strip_elements(elements.tree, *_UNSHOWN, with_tail=False)
-    opened = open_folds(elements.all[at] for at in labels.having("aria-expanded"))
+    controls = sorted({*labels.having("aria-expanded"), *labels.having("aria-controls")})
+    opened = open_folds(elements.all[at] for at in controls)
     # A button may have become a heading.
     drop_all(elements.tree, [element for element in elements.of(*_NEVER_TEXT) if element.tag in _NEVER_TEXT])
     body = elements.tree.find("body")
