@@ -20,8 +20,6 @@ from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.extraction.bodies.marks import Marked
@@ -40,7 +38,7 @@ _NEVER_TEXT = (
 )  # fmt: skip
 _CONSENT = re.compile(
     r"onetrust|cookie[-_]?(?:consent|banner|notice|law|bar|dialog|modal|popup)|cybotcookie|didomi|qc-cmp|usercentrics|truste[-_]"
-    r"|c(?<![a-z]c)mp-?(?:container|box|banner)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda"
+    r"|c(?<![a-z]c)mp(?:-?box|wrapper)|consent-?(?:manager|banner|dialog|modal|popup)|osano|iubenda"
 )
 """For names in lower case; `c(?<![a-z]c)mp` is `(?<![a-z])cmp` after its letter."""
 _BOXES = frozenset({"div", "section", "aside", "form"})
@@ -105,19 +103,20 @@ def shown_body(
     body = elements.tree.find("body")
     if body is None:
         body = elements.tree
-    _drop_consent(body, [elements.all[at] for at, _ in labels.find(_may_be_consent, _CONSENT)], dropped)
+    for dialog in [box for box in consent_dialogs(elements, labels) if body in box.iterancestors()]:
+        note(dropped, "consent software", dialog)
+        drop(dialog)
     return body, opened
+
+
+def consent_dialogs(elements: Elements, labels: Labels) -> list[HtmlElement]:
+    """The dialogs of consent software, however long: no site has these names for its content."""
+    named = (elements.all[at] for at, _ in labels.find(_may_be_consent, _CONSENT))
+    return [element for element in named if element.tag in _BOXES]
 
 
 def _may_be_consent(label: Label) -> bool:
     return (label.tag in _BOXES or label.tag == "button") and _CONSENT.search(label.names.lower()) is not None
-
-
-def _drop_consent(body: HtmlElement, named: Iterable[HtmlElement], dropped: Dropped | None) -> None:
-    """Remove the dialogs of consent software, however long: no site has these names for its content."""
-    for element in [box for box in named if box.tag in _BOXES and body in box.iterancestors()]:
-        note(dropped, "consent software", element)
-        drop(element)
 
 
 def note(dropped: Dropped | None, rule: str, element: HtmlElement) -> None:

@@ -15,7 +15,7 @@ from lxml import etree
 from lxml.html import Element
 
 from feedcrawl.domain.extraction.bodies.elsewhere import names_of_sites
-from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away
+from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away, consent_dialogs
 from feedcrawl.domain.extraction.bodies.leads import add_lead, described_lead, has_lead, named_lead, plain_lead
 from feedcrawl.domain.extraction.bodies.polish import (
     Grams,
@@ -35,7 +35,7 @@ from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.figures.posts import settle_posts
-from feedcrawl.domain.markup import Elements, parse_html
+from feedcrawl.domain.markup import Elements, drop_all, parse_html
 from feedcrawl.domain.text import canonical_text, text_of
 
 if TYPE_CHECKING:
@@ -140,15 +140,25 @@ def by_readability(page: Page) -> Candidate | None:
         return None
     from readability import readability  # noqa: PLC0415 - only a child that extracts pays for it
 
-    tree = deepcopy(page.tree)
-    etree.strip_elements(
-        tree, *_UNREAD, with_tail=False
-    )  # readability would spend a third of its time on removing these itself
+    tree = _for_libraries(page)
+    # Readability would spend a third of its time on removing these itself.
+    etree.strip_elements(tree, *_UNREAD, with_tail=False)
     try:
         summary = readability.Document(tree).summary(html_partial=True)
     except (readability.Unparseable, *_BROKEN):
         return None
     return by_markup("readability", summary, titles=_titles(page))
+
+
+def _for_libraries(page: Page) -> HtmlElement:
+    """A copy of the page's tree without the dialogs of consent software, which libraries take for the article where it
+    is short.
+    """
+    if not consent_dialogs(page.elements, page.labels):
+        return deepcopy(page.tree)
+    elements = page.elements.copied()
+    drop_all(elements.tree, consent_dialogs(elements, page.labels))
+    return elements.tree
 
 
 def _is_wide(page: Page) -> bool:
@@ -167,7 +177,7 @@ def by_trafilatura(page: Page) -> Candidate | None:
 
     try:
         html = extract(
-            deepcopy(page.tree),
+            _for_libraries(page),
             url=page.url,
             output_format="html",
             include_comments=False,

@@ -164,6 +164,8 @@ def test_consent_goes_however_long_and_a_page_of_recipes_stays():
     dialog = f"<div id=onetrust-consent-sdk>{STORY * 20}</div>"
     assert "Sentence" not in cleared(f"<p>Short.</p>{dialog}")
     assert "Sentence" in cleared(f"<div class=cookie-recipe>{STORY}</div>")
+    assert "Sentence" in cleared(f"<p>Short.</p><div class=cmp-container>{STORY}</div>")  # of Adobe's components
+    assert "Sentence" not in cleared(f"<p>Short.</p><div id=cmpbox>{STORY}</div>")
 
 
 def test_comments_go_however_many_there_are_unless_they_are_all_that_there_is():
