@@ -76,10 +76,9 @@ _NOTICE_WITHIN_HINTS = ("commission", "this content", "this video", "this embed"
 _QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
 _is_quoting = in_names(_QUOTE_NAMES, "quot", "zitat", "cita")
 _PULLED, _REPEATED = 100, 0.6
-_DOUBLED = frozenset({"p", "div", "section", "h2", "h3", "h4"})
+_DOUBLED = frozenset({"p", "li", "div", "section", "h2", "h3", "h4"})
 _DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
-_CALL_LENGTH, _NOTICE_LENGTH = 350, 500
-_HEADLINE = 15
+_CALL_LENGTH, _NOTICE_LENGTH, _HEADLINE = 350, 500, 15
 _TITLES = frozenset({"h2", "h3", "h4"})
 _NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
@@ -142,16 +141,17 @@ def _drop_doubles(written: Lines) -> bool:
 
     Layouts for small screens repeat whole articles; a few repeated lines are the author's.
     """
-    seen: set[str] = set()
+    seen: set[tuple[bool, str]] = set()
     doubles: dict[HtmlElement, str] = {}
     total = doubled = 0
     for line, raw in written:
         text = raw.strip()
         total += len(text)
-        if len(text) >= _DOUBLE_LENGTH and text in seen and line.tag in _DOUBLED:
+        known = line.tag == "li", text  # a list may sum up in the words of the story
+        if len(text) >= _DOUBLE_LENGTH and known in seen and line.tag in _DOUBLED:
             doubles[line] = text
             doubled += len(text)
-        seen.add(text)
+        seen.add(known)
     if doubled <= _DOUBLED_SHARE * total or len(set(doubles.values())) < _FEWEST_DOUBLES:
         return False
     for line in doubles:

@@ -14,7 +14,7 @@ MENU = "".join(f"<a href=/{n}>Another page of the site</a>" for n in range(4))
 def opened(markup):
     tree = parse_html(f"<html><body>{markup}</body></html>")
     assert tree is not None
-    open_folds(tree.xpath(".//*[@aria-expanded]"))
+    open_folds(tree.xpath(".//*[@aria-expanded or @aria-controls]"))
     return tree.find("body")
 
 
@@ -25,6 +25,7 @@ def opened(markup):
         f"<h3><button aria-expanded=false>{QUESTION}</button></h3><div id=panel aria-hidden=true>{ANSWER}</div>",
         f"<h3><button aria-expanded=true>{QUESTION}</button></h3><div id=panel>{ANSWER}</div>",
         f"<div><h3><a aria-expanded=false>{QUESTION}</a></h3></div><div id=panel class='text hidden'>{ANSWER}</div>",
+        f"<div><a role=button aria-controls=panel>{QUESTION}</a></div><div id=panel style=display:none>{ANSWER}</div>",
     ],
 )
 def test_a_folded_text_is_shown_with_its_heading(markup):
@@ -40,6 +41,8 @@ def test_a_folded_text_is_shown_with_its_heading(markup):
         f"<button aria-expanded=false>Menu</button><div id=panel hidden>{MENU}</div>",
         "<button aria-expanded=false>Sort</button><div id=panel hidden>By price</div>",
         f"<button>{QUESTION}</button><div id=panel hidden>{ANSWER}</div>",
+        f"<button aria-controls=other>{QUESTION}</button><div id=panel hidden>{ANSWER}</div>",
+        f"<button aria-controls>{QUESTION}</button><div><p id=panel hidden>{ANSWER}</p></div>",
         f"<div><p>Two sorts</p><button aria-expanded=false>More</button></div><div id=panel hidden>{ANSWER}</div>",
         f"<div><button aria-expanded=false></button></div><div id=panel hidden>{ANSWER}</div>",
     ],

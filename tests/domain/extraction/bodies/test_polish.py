@@ -173,3 +173,10 @@ def test_a_paragraph_that_occurs_twice_is_shown_once():
     tree = body(f"<div><div>{story}<p>Short.</p><li>{LINES[0]}</li></div><div>{story}<p>Short.</p></div></div>")
     drop_lines(tree)
     assert canonical_text(tree).splitlines() == [*LINES, "Short.", f"- {LINES[0]}", "Short."]
+
+
+def test_a_list_that_occurs_twice_is_shown_once():
+    steps = "".join(f"<li>{line}</li>" for line in LINES)
+    tree = body(f"<div><ol>{steps}</ol></div><div><ol>{steps}</ol></div>")
+    drop_lines(tree)
+    assert canonical_text(tree).splitlines() == [f"- {line}" for line in LINES]
