@@ -26,7 +26,7 @@ from feedcrawl.domain.extraction.bodies.soundness import (
     is_confirmed,
     is_part_of,
     is_sound,
-    share,
+    vote,
     words_in,
 )
 from feedcrawl.domain.extraction.fields.authors import find_authors
@@ -40,12 +40,10 @@ from feedcrawl.domain.extraction.kinds import (
     page_kind,
     stated_kind,
 )
+from feedcrawl.domain.extraction.walls.recognition import wall_kind
 from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from feedcrawl.domain.extraction.bodies.polish import Grams
     from feedcrawl.domain.extraction.kinds import PageKind
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent, SourceRules
@@ -60,6 +58,12 @@ LEAST_SERVICE, LEAST_PRODUCT, LEAST_THREAD = 0.8, 0.5, 0.4
 LEAST_FOUND = 0.5
 FEW_WORDS, SHORT_THREAD = 40, 500
 _TIMES_FULLER = 2
+LEAST_AREA, LEAST_TIMES, MOST_SMALL = 150, 4, 100
+"""Words of a main area that may replace a text found in it, how many times the words of the text these are at least,
+and the words of a text below which it may be replaced though extractors agree on it.
+"""
+_BESIDE_CONTENT = frozenset({None, "consent"})
+"""Kinds of walls beside which the content may stand: a banner asks for consent."""
 _DROP_FIGURES = frozenset({"readability", "trafilatura", "structured"})
 
 
@@ -122,8 +126,13 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
         found = _size(best)
         is_part = found < SHORT_THREAD and page.area.density < MOST_MANUAL_LINKS
         return _larger(page, best, found / LEAST_THREAD) if is_part else best
-    if page_kind(page) == "documentation" or not may_be_service(page):
-        return best
+    is_manual = page_kind(page) == "documentation"
+    fitted = best if is_manual or not may_be_service(page) else _as_service(page, best)
+    return _unless_small(page, best) if best and fitted is best and _may_be_part(page, best) else fitted
+
+
+def _as_service(page: Page, best: Choice | None) -> Choice | None:
+    """The main area of a shelf or of a service, if the best choice so far is a small part of it."""
     if is_shelf_url(page.url):
         return _larger(page, best, 1, "listing")
     if best is None or page_kind(page) != "article":
@@ -132,6 +141,11 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
     larger = _larger(page, best, _size(best) / LEAST_SERVICE, kind, best.winner)
     is_signed = larger is not best and (find_published(page, None) is not None or find_authors(page, None))
     return best if is_signed else larger
+
+
+def _may_be_part(page: Page, best: Choice) -> bool:
+    """True for a text of links, and for a short text of a page that declares no article: a line of a list, perhaps."""
+    return best.winner.density > MOST_LINKS or (not page.is_declared and _size(best) < MOST_SMALL)
 
 
 def _size(best: Choice | None) -> int:
@@ -174,7 +188,21 @@ def _judge(page: Page, feed: FeedContent | None, prose: Candidate | None) -> Cho
     if prose and not page.is_declared and is_confirmed(page, prose, other):
         return Choice(prose, "the main area agrees")
     found = [first, second, by_structured_data(page), by_trafilatura(page)]
-    return vote([candidate for candidate in found if candidate])
+    elected = vote([candidate for candidate in found if candidate])
+    if elected is None:
+        return None
+    best = Choice(elected.winner, elected.reason)
+    return best if elected.is_supported else _unless_small(page, best)
+
+
+def _unless_small(page: Page, best: Choice) -> Choice:
+    """The main area, if it has many words, and several times those of the best choice, which is no wall before it."""
+    if len(words(page.area.text)) < max(LEAST_AREA, LEAST_TIMES * _size(best)) or (
+        wall_kind(page, best.winner.text) not in _BESIDE_CONTENT
+    ):
+        return best
+    kind: PageKind | None = "listing" if page.area.density > MOST_LINKS else None
+    return _larger(page, best, 0, kind) or best
 
 
 def _wider(page: Page, found: int) -> Choice | None:
@@ -215,25 +243,3 @@ def _fuller(best: Choice | None, carried: Candidate | None, *, trusted: bool) ->
     if feed_grams.total() > _TIMES_FULLER * page_grams.total() and shared > 0.5 * page_grams.total():
         return Choice(carried, "the page has only a part of what the feed carries")
     return best
-
-
-def vote(candidates: list[Candidate]) -> Choice | None:
-    """The candidate that the others agree with most; of equals that of the earlier rung.
-
-    If no candidates agree, each may have found a fragment: then the one that contains most of the others' texts wins.
-    """
-    if not candidates:
-        return None
-    winner, support = _elect(candidates, agreement)
-    if support >= AGREED:
-        return Choice(winner, f"support {support} of {len(candidates) - 1}")
-    winner, _ = _elect([c for c in candidates if c.density <= MOST_LINKS] or candidates, lambda a, b: share(b, a))
-    return Choice(winner, "none agree, and it has most of what the others have")
-
-
-def _elect(candidates: list[Candidate], measure: Callable[[Grams, Grams], float]) -> tuple[Candidate, float]:
-    """The candidate with the most support by the others, and that support."""
-    votes = [candidate.grams for candidate in candidates]
-    support = [round(sum(measure(ours, theirs) for theirs in votes if theirs is not ours), 1) for ours in votes]
-    best = max(range(len(candidates)), key=support.__getitem__)
-    return candidates[best], support[best]

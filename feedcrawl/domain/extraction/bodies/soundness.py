@@ -1,14 +1,16 @@
-"""The decision whether a candidate for the article's text suffices, alone or with the support of other evidence."""
+"""The decision whether a candidate for the article's text suffices, alone or with the support of others."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from feedcrawl.domain.extraction.bodies.polish import agreement, grams
 from feedcrawl.domain.extraction.structured import body_of, text_at
 from feedcrawl.domain.text import squeezed, words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from feedcrawl.domain.extraction.bodies.polish import Grams
     from feedcrawl.domain.extraction.bodies.rungs import Candidate
     from feedcrawl.domain.extraction.page import Page
@@ -55,3 +57,33 @@ def is_confirmed(page: Page, prose: Candidate, other: Candidate | None) -> bool:
 def words_in(candidate: Candidate | None) -> int:
     """The number of words of a candidate; 0 without a candidate."""
     return len(words(candidate.text)) if candidate else 0
+
+
+class Elected(NamedTuple):
+    """The winner of a vote and the reason; `is_supported` if others agree with the winner."""
+
+    winner: Candidate
+    reason: str
+    is_supported: bool
+
+
+def vote(candidates: list[Candidate]) -> Elected | None:
+    """The candidate that the others agree with most; of equals that of the earlier rung.
+
+    If no candidates agree, each may have found a fragment: then the one that contains most of the others' texts wins.
+    """
+    if not candidates:
+        return None
+    winner, support = _elect(candidates, agreement)
+    if support >= AGREED:
+        return Elected(winner, f"support {support} of {len(candidates) - 1}", is_supported=True)
+    winner, _ = _elect([c for c in candidates if c.density <= MOST_LINKS] or candidates, lambda a, b: share(b, a))
+    return Elected(winner, "none agree, and it has most of what the others have", is_supported=False)
+
+
+def _elect(candidates: list[Candidate], measure: Callable[[Grams, Grams], float]) -> tuple[Candidate, float]:
+    """The candidate with the most support by the others, and that support."""
+    votes = [candidate.grams for candidate in candidates]
+    support = [round(sum(measure(ours, theirs) for theirs in votes if theirs is not ours), 1) for ours in votes]
+    best = max(range(len(candidates)), key=support.__getitem__)
+    return candidates[best], support[best]

@@ -1,7 +1,8 @@
 import pytest
 
-from feedcrawl.domain.extraction.bodies.choice import Choice, _fuller, _may_be_fuller, choose, vote
+from feedcrawl.domain.extraction.bodies.choice import Choice, _fuller, _may_be_fuller, choose
 from feedcrawl.domain.extraction.bodies.rungs import by_feed, by_markup
+from feedcrawl.domain.extraction.bodies.soundness import vote
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.models import FeedContent, SourceRules
 
@@ -27,6 +28,7 @@ def test_vote(texts, winner):
     found = vote([candidate for rung, html in texts.items() if (candidate := by_markup(rung, html))])
     assert found is not None
     assert found.winner.rung == winner
+    assert found.is_supported is ("agree" not in found.reason)
 
 
 def test_no_candidates_no_winner():
@@ -77,7 +79,7 @@ DATED = f"<p>March 1, 2026</p>{SECTION * 30}"
         (f"<p>By Ann Lee</p>{SERVICE}", "https://d.example/towing", "", (False, None)),
         (DATED, "https://d.example/towing", "", (True, "service")),
         (DATED, "https://d.example/collections/tugs", "", (True, "listing")),
-        (DATED, "https://d.example/blog/towing", "", (False, None)),
+        (DATED, "https://d.example/blog/towing", "", (True, None)),
         (paragraphs(0, 60), "https://d.example/towing", "", (False, None)),
         (f"<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
         (f"{paragraphs(0, 9)}<ul>{ITEMS}</ul>", "https://d.example/ships", "", (True, "listing")),
@@ -91,6 +93,30 @@ DATED = f"<p>March 1, 2026</p>{SECTION * 30}"
 )  # fmt: skip
 def test_pages_that_are_no_articles_have_their_main_area_as_text(body, url, head, found):
     assert chosen(body, url, head) == found
+
+
+TEASERS = "".join(f"<li><a href=/s/{n}>{SENTENCES[n]}</a></li>" for n in range(40))
+CONSENT = "<p>We use cookies to give you the best experience. Please let us know if you agree to cookies.</p>"
+SCRIPTS = "<p>You need to enable JavaScript to run this app.</p>"
+STATED = "<meta property=article:published_time content=2026-03-01>"
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "found"),
+    [
+        # A banner beside the headlines of a section.
+        (f"{CONSENT}<ul>{TEASERS}</ul>", "", (True, "listing")),
+        # A page that states an article keeps a short text on which extractors agree, but not a text of links.
+        (f"{paragraphs(0, 4)}<ul>{TEASERS}</ul>", "", (True, "listing")),
+        (f"{paragraphs(0, 4)}<ul>{TEASERS}</ul>", STATED, (False, None)),
+        # A wall that stands before an article remains a wall.
+        (f"{SCRIPTS}<ul>{TEASERS}</ul>", "", (False, None)),
+        # A longer text is no line of a list.
+        (f"{paragraphs(0, 12)}<ul>{TEASERS}</ul>", "", (False, None)),
+    ],
+)
+def test_a_short_text_beside_a_long_main_area_is_not_the_text_of_the_page(body, head, found):
+    assert chosen(body, "https://d.example/news/harbour", head) == found
 
 
 @pytest.mark.parametrize("separator", [" ", "<p>", "</td><td>", "\u0130 "])
