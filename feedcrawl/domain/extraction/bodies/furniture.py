@@ -59,6 +59,7 @@ CERTAIN_SHARE = 0.8
 LIKELY_SHARE = 0.4
 _BODY_SHARE = 0.15
 _ARTICLE_SHARE = 0.3
+_STORY_SHARE = 0.9
 
 
 def clear_away(
@@ -164,7 +165,7 @@ def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
         weight = weights.get(element)
         if weight is None:
             continue
-        if weight.prose >= most:
+        if weight.prose >= most or (_COMMENTS.isdisjoint(marks) and _is_story(element, weight.prose, weights)):
             acquitted.add((element.tag, element.get("class")))
         else:
             found[element] = marks
@@ -174,6 +175,14 @@ def _suspects(marked: Marked, weights: Weights, most: float) -> Marked:
     return {
         e: marks for e, marks in found.items() if e.get("class") is None or (e.tag, e.get("class")) not in acquitted
     }
+
+
+def _is_story(element: HtmlElement, prose: int, weights: Weights) -> bool:
+    """True if an element has nearly all of the article element around it."""
+    if prose < LEAST_STORY:
+        return False
+    box = next((kin for kin in element.iterancestors("article") if kin in weights), None)
+    return box is not None and prose >= _STORY_SHARE * weights[box].prose
 
 
 def _taken(suspects: Marked, weights: Weights) -> dict[str, int]:

@@ -185,3 +185,9 @@ def test_a_button_of_consent_software_is_no_heading_of_a_text():
     tree = parse_html(f"<html><body>{STORY}{panel}</body></html>")
     elements = Elements(tree)
     assert "Which cookies?" not in canonical_text(clear_away(elements, Labels(elements.all))[0])
+
+
+@pytest.mark.parametrize(("notes", "stays"), [(0, True), (20, False)])
+def test_nearly_all_of_an_article_is_its_text_whatever_its_name(notes, stays):
+    page = f"<article>{NOTE * notes}<div class=newsletter-text>{STORY}</div></article><div>{NOTE * 40}</div>"
+    assert ("Sentence" in cleared(page)) is stays
