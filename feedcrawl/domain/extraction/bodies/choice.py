@@ -58,9 +58,9 @@ LEAST_SERVICE, LEAST_PRODUCT, LEAST_THREAD = 0.8, 0.5, 0.4
 LEAST_FOUND = 0.5
 FEW_WORDS, SHORT_THREAD = 40, 500
 _TIMES_FULLER = 2
-LEAST_AREA, LEAST_TIMES, MOST_SMALL = 150, 4, 100
-"""Words of a main area that may replace a text found in it, how many times the words of the text these are at least,
-and the words of a text below which it may be replaced though extractors agree on it.
+FRAME_WORDS, MOST_SMALL = 12, 100
+"""Words of a text that may be the frame of a page for its scripts, and of a text below which the main area may replace
+the text though extractors agree on it.
 """
 _BESIDE_CONTENT = frozenset({None, "consent"})
 """Kinds of walls beside which the content may stand: a banner asks for consent."""
@@ -87,7 +87,7 @@ def choose(page: Page, rules: SourceRules, feed: FeedContent | None) -> Choice |
     readability is consulted: if both agree, our text is chosen for a page that declares itself an article, and
     readability's, which includes more, for others. If they differ, the main area of a page that may be no article wins
     where both found little of the area, and our text wins if the main area confirms it. In all other cases the
-    candidates vote, each for those that agree with it.
+    candidates vote, each for those that agree with it. At last a line of a list gives way to the list.
     """
     ruled = by_rules(page, rules)
     if ruled:
@@ -143,6 +143,13 @@ def _as_service(page: Page, best: Choice | None) -> Choice | None:
     return best if is_signed else larger
 
 
+def _least_area(size: int) -> int:
+    """The words above which a main area may replace a text of `size` words: beside a frame stand menus."""
+    if size < FRAME_WORDS:
+        return 150
+    return max(60, 3 * size) if size < FEW_WORDS else 4 * size
+
+
 def _may_be_part(page: Page, best: Choice) -> bool:
     """True for a text of links, and for a short text of a page that declares no article: a line of a list, perhaps."""
     return best.winner.density > MOST_LINKS or (not page.is_declared and _size(best) < MOST_SMALL)
@@ -196,13 +203,10 @@ def _judge(page: Page, feed: FeedContent | None, prose: Candidate | None) -> Cho
 
 
 def _unless_small(page: Page, best: Choice) -> Choice:
-    """The main area, if it has many words, and several times those of the best choice, which is no wall before it."""
-    if len(words(page.area.text)) < max(LEAST_AREA, LEAST_TIMES * _size(best)) or (
-        wall_kind(page, best.winner.text) not in _BESIDE_CONTENT
-    ):
-        return best
+    """The main area, if it has several times the words of the best choice, which is no wall before it."""
     kind: PageKind | None = "listing" if page.area.density > MOST_LINKS else None
-    return _larger(page, best, 0, kind) or best
+    is_wall = wall_kind(page, best.winner.text) not in _BESIDE_CONTENT
+    return best if is_wall else _larger(page, best, _least_area(_size(best)), kind) or best
 
 
 def _wider(page: Page, found: int) -> Choice | None:
