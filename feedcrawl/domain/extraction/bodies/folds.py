@@ -22,7 +22,7 @@ _ABOUT_SHOWING = ("hidden", "aria-hidden", "style")
 
 
 def open_folds(controls: Iterable[HtmlElement]) -> set[HtmlElement]:
-    """Show the text that opens under its heading, also the heading if it is a button; changes the tree.
+    """Show the text that opens under its heading, also the heading if it is a button or a link; changes the tree.
 
     `controls` are the elements that state whether a panel is open. Returned are the changed elements.
 
@@ -37,6 +37,8 @@ def open_folds(controls: Iterable[HtmlElement]) -> set[HtmlElement]:
             continue
         if control.tag == "button":
             control.tag = "div"
+        elif control.tag == "a" and (control.get("href") or "#").startswith(("#", "javascript:")):
+            control.tag = "span"  # it leads nowhere: a heading, where furniture is made of links
         for element in (panel, *islice(panel, 1)):
             _show(element)
             changed.add(element)

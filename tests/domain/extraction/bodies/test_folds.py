@@ -50,3 +50,9 @@ def test_a_folded_text_is_shown_with_its_heading(markup):
 def test_a_hidden_element_that_is_no_text_under_a_heading_stays_hidden(markup):
     panel = opened(markup).get_element_by_id("panel")
     assert "hidden attribute" in marks_of(panel, label_of(panel))
+
+
+@pytest.mark.parametrize(("attributes", "tag"), [("href=#panel", "span"), ("role=button", "span"), ("href=/more", "a")])
+def test_a_control_that_leads_nowhere_is_no_link(attributes, tag):
+    body = opened(f"<h3><a aria-expanded=false {attributes}>{QUESTION}</a></h3><div id=panel hidden>{ANSWER}</div>")
+    assert body.find("h3")[0].tag == tag
