@@ -111,9 +111,17 @@ def shown_body(
 
 
 def consent_dialogs(elements: Elements, labels: Labels) -> list[HtmlElement]:
-    """The dialogs of consent software, however long: no site has these names for its content."""
+    """The dialogs of consent software, however long; a page that such software has marked as a whole is none."""
     named = (elements.all[at] for at, _ in labels.find(_may_be_consent, _CONSENT))
-    return [element for element in named if element.tag in _BOXES]
+    headlines = elements.of("h1")
+    return [element for element in named if element.tag in _BOXES and not _is_page(element, headlines)]
+
+
+def _is_page(element: HtmlElement, headlines: list[HtmlElement]) -> bool:
+    """True if an element contains the main part or an article of a page, or all of its headlines."""
+    if next(element.iter("main", "article"), None) is not None:
+        return True
+    return bool(headlines) and all(element in headline.iterancestors() for headline in headlines)
 
 
 def _may_be_consent(label: Label) -> bool:

@@ -166,6 +166,10 @@ def test_consent_goes_however_long_and_a_page_of_recipes_stays():
     assert "Sentence" in cleared(f"<div class=cookie-recipe>{STORY}</div>")
     assert "Sentence" in cleared(f"<p>Short.</p><div class=cmp-container>{STORY}</div>")  # of Adobe's components
     assert "Sentence" not in cleared(f"<p>Short.</p><div id=cmpbox>{STORY}</div>")
+    # The software has marked the whole page.
+    assert "Sentence" in cleared(f"<div class=cookie-bar--open><h1>Harbour</h1>{STORY}</div>")
+    assert "Sentence" in cleared(f"<div class=cookie-bar--open><main>{STORY}</main></div>")
+    assert "Sentence" not in cleared(f"<h1>Short</h1><div id=didomi-host><h1>Privacy</h1>{STORY}</div>")
 
 
 def test_comments_go_however_many_there_are_unless_they_are_all_that_there_is():
