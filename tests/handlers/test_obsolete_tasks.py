@@ -27,7 +27,7 @@ def leased(wired: Wiring, task: Task) -> Lease:
         (handlers.ArchiveTasks, Task("archive:f", "archive", URL, HOST), "unsubscribed"),
         (handlers.GapTasks, Task("gap:f:2026-03-02", "gap", URL, HOST), "unsubscribed"),
         (handlers.HubTasks, Task("websub:f", "websub", URL, HOST, payload={"topic": URL}), "unsubscribed"),
-        (handlers.SitemapTasks, Task("sitemap:s", "sitemap", URL, HOST), "forgotten"),
+        (lambda crawler: handlers.SitemapTasks(crawler, bool), Task("sitemap:s", "sitemap", URL, HOST), "forgotten"),
         (handlers.ListingTasks, Task("site:s", "site", URL, HOST, source="s"), "not_crawled"),
         (handlers.ListingTasks, Task("listing:x", "listing", URL, HOST, source="s"), "not_crawled"),
         (handlers.SearchTasks, Task("site_search:x", "site_search", URL, HOST, source="s"), "not_searched"),

@@ -121,7 +121,8 @@ class World:
 
     def logs(self) -> str:
         """What the runs under way have written."""
-        return "".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("log-*")))
+        in_order = sorted(self.folder.glob("log-*"), key=lambda path: int(path.name.removeprefix("log-")))
+        return "".join(path.read_text(errors="replace") for path in in_order)
 
     def end(self) -> None:
         for process in self.started:
