@@ -68,6 +68,12 @@ class Newsroom:
 
         return is_stored
 
+    def store_pages(self) -> None:
+        """A worker runs until all pages are stored."""
+        worker = self.world.start("forever=1")
+        self.world.until(self.stored(*self.urls), starts=18)
+        kill(worker)
+
     def assert_whole(self) -> None:
         """After a death each page is stored once, each entry announced under one id, each feed requested once."""
         worker = self.world.start("forever=1")
