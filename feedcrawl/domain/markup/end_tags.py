@@ -9,13 +9,15 @@ from typing import Final
 _BOX: Final = b"div"
 _CLOSING: Final = frozenset({
     b"address", b"article", b"aside", b"blockquote", b"center", b"details", b"dl", b"fieldset", b"figcaption",
-    b"figure", b"footer", b"header", b"main", b"nav", b"ol", b"section", b"ul",
+    b"figure", b"footer", b"header", b"main", b"nav", b"noscript", b"ol", b"section", b"ul",
 })  # fmt: skip
-"""Elements whose end tag closes all that is open within them (WHATWG HTML, 13.2.6.4.7)."""
+"""Elements whose end tag closes all that is open within them (WHATWG HTML, 13.2.6.4.7). A browser reads `noscript` as
+text up to the end tag, and libxml2 its elements.
+"""
 _CELLS: Final = frozenset({b"td", b"th"})
 _SCOPES: Final = _CELLS | {b"table", b"caption", b"object", b"template"}
 """Elements within which an end tag closes nothing outside of them (13.2.4.2)."""
-_RAW_TEXT: Final = frozenset({b"script", b"style", b"textarea", b"title", b"noscript", b"iframe"})
+_RAW_TEXT: Final = frozenset({b"script", b"style", b"textarea", b"title", b"iframe"})
 _NAMES: Final = b"|".join(sorted({_BOX} | _CLOSING | _SCOPES | _RAW_TEXT))
 _TAG: Final = re.compile(rb"<(?:!--|(/?)(" + _NAMES + rb")(?=[\s/>]))", re.IGNORECASE)
 _ATTRIBUTES: Final = re.compile(rb"(?>=\s*+(?>\"[^\"]*+\"|'[^']*+')|[^>])*+>")

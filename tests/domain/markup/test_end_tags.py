@@ -42,8 +42,9 @@ def test_an_end_tag_closes_the_boxes_within_its_element(before: str, after: str)
     assert close_boxes(before.encode()).decode() == after
 
 
-def test_what_follows_a_menu_is_not_in_the_menu() -> None:
-    tree = parse_html("<body><nav><div>Menu</nav><main><p>Text</p></main>")
+@pytest.mark.parametrize("name", ["nav", "noscript"])
+def test_what_follows_an_element_is_not_in_the_element(name: str) -> None:
+    tree = parse_html(f"<body><{name}><div>Menu</{name}><main><p>Text</p></main>")
     assert tree is not None
     (text,) = tree.iter("p")
     assert [kin.tag for kin in text.iterancestors()] == ["main", "body", "html"]
