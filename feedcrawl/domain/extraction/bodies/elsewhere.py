@@ -1,4 +1,4 @@
-"""Links to other sites, which belong to a text; links within the site lead to its other articles."""
+"""Links to other sites and within the page, which belong to a text; links within the site lead to other articles."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ def leads_elsewhere(element: HtmlElement, own: frozenset[str]) -> bool:
     if not own or not hosts or not all(hosts) or all(map(_NETWORKS.search, hosts)):
         return False
     return own.isdisjoint(map(_name, hosts))
+
+
+def leads_to_article(element: HtmlElement, own: frozenset[str]) -> bool:
+    """True if an element has links that stay neither within the page nor lead to other sites; `own` as above."""
+    targets = [link.get("href", "").strip() for link in element.iter("a")]
+    stays = bool(targets) and all(len(target) > 1 and target.startswith("#") for target in targets)
+    return not stays and not leads_elsewhere(element, own)
 
 
 def _name(host: str) -> str:

@@ -8,14 +8,16 @@ segmentation", 2009, on trees instead of sequences). A part that the page names 
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.elsewhere import leads_elsewhere
+from feedcrawl.domain.extraction.bodies.elsewhere import leads_elsewhere, leads_to_article
 from feedcrawl.domain.extraction.bodies.furniture import BODY, is_body, note
 from feedcrawl.domain.extraction.bodies.introductions import is_introduced
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
 from feedcrawl.domain.markup import drop
+from feedcrawl.domain.text import fold, raw_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -35,6 +37,7 @@ _NAMED_SHARE = 0.7
 _LIST_SHARE = 0.98
 _RIVAL_SHARE = 0.15
 _MOST_LEVELS = 6  # from the text of a post to the box that it shares its looks with
+_NUMBERED = re.compile(r"(?:[^\W\d]+ )?#?\d{1,3}(?:[.:)](?!\d)| [–—-] )")
 _LISTS = frozenset({"table", "tbody", "tr", "ul", "ol", "dl", "li", "blockquote"})
 
 _MOST_LINKS = {"p": 0.8, "ul": 0.6, "ol": 0.6, "dl": 0.6, "table": 0.6}
@@ -115,8 +118,8 @@ def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) 
             _judge_teaser(element, weight, own)
         elif tag == "a" and weight.value > 0:
             weight.value = -_LINK_COST * weight.total
-            has_heading = next(element.iter(*HEADINGS), None) is not None
-            weight.headlines += has_heading and not leads_elsewhere(element, own)
+            heading = next(element.iter(*HEADINGS), None)
+            weight.headlines += heading is not None and _is_teaser(heading, element, own)
         parent = weights.get(element.getparent()) if element is not body else None
         if parent is not None:
             parent.value += weight.value if weight.value > 0 else _DISCOUNT * weight.value
@@ -140,10 +143,15 @@ def _line_value(tag: str, weight: Weight) -> float:
 def _judge_teaser(element: HtmlElement, weight: Weight, own: frozenset[str]) -> None:
     """Marks a headline that links within the site, with a few lines under it: a teaser of another article."""
     is_linked = element.tag in HEADINGS and element.tag != "h1" and weight.link > weight.text
-    if is_linked and not leads_elsewhere(element, own):
+    if is_linked and _is_teaser(element, element, own):
         weight.headlines = 1
     if weight.headlines == 1 and weight.prose < _TEASER_PROSE:
         weight.value = min(weight.value, _TEASER_VALUE)
+
+
+def _is_teaser(heading: HtmlElement, links: HtmlElement, own: frozenset[str]) -> bool:
+    """True if the links of a heading lead to an article of the site; numbered headings are those of a list's items."""
+    return leads_to_article(links, own) and _NUMBERED.match(fold(raw_text(heading))) is None
 
 
 def _first_article(root: HtmlElement, wholes: set[HtmlElement], weights: Weights) -> HtmlElement:

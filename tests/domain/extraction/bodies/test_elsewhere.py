@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.bodies.elsewhere import leads_elsewhere, names_of_sites
+from feedcrawl.domain.extraction.bodies.elsewhere import leads_elsewhere, leads_to_article, names_of_sites
 from feedcrawl.domain.markup import parse_html
 
 
@@ -37,6 +37,20 @@ def test_names_of_sites(urls, expected):
 )
 def test_leads_elsewhere(hrefs, expected):
     assert leads_elsewhere(linked(*hrefs), frozenset({"example"})) is expected
+
+
+@pytest.mark.parametrize(
+    ("hrefs", "expected"),
+    [
+        (("/story",), True),
+        (("#part", "/story"), True),
+        (("#",), True),
+        (("#part",), False),
+        (("https://shop.test/item",), False),
+    ],
+)
+def test_leads_to_article(hrefs, expected):
+    assert leads_to_article(linked(*hrefs), frozenset({"example"})) is expected
 
 
 def test_a_page_without_a_site_has_no_elsewhere():

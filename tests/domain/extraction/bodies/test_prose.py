@@ -88,6 +88,26 @@ def test_headlines_that_lead_to_other_sites_are_items_and_others_are_teasers(ite
     assert ("Its first sentence" in canonical_text(root)) is False
 
 
+@pytest.mark.parametrize(
+    ("heading", "stays"),
+    [
+        ("<h3><a href=/{n}>{n}. Machine</a></h3>", True),
+        ("<h3><a href=/{n}>Chapter {n}: Machines</a></h3>", True),
+        ("<h3><a href=/{n}>#{n} – Machine</a></h3>", True),
+        ("<a href=/{n}><h3>{n}) Machine</h3></a>", True),
+        ("<h3><a href='#machine-{n}'>The machine</a></h3>", True),
+        ("<h3><a href=/{n}>{n} machines that work</a></h3>", False),
+        ("<h3><a href=/{n}>{n}-day plan</a></h3>", False),
+        ("<h3><a href=/{n}>{n}.0 out of five stars</a></h3>", False),
+        ("<h3><a href='#'>The machine</a></h3>", False),
+    ],
+)
+def test_numbered_headlines_and_those_that_lead_to_themselves_are_no_teasers(heading, stays):
+    items = "".join(f"<div>{heading.format(n=n)}<p>What is good about machine {n}.</p></div>" for n in range(1, 5))
+    _, text = found(f"<div>{story()}<div>{items}</div>{story(2)}</div>")
+    assert ("good about machine 4" in text) is stays
+
+
 def test_lists_of_links_to_other_sites_stay():
     links = LINKS.replace("href=/", "href=https://other.test/")
     tree = parse_html(f"<html><body><div>{story()}{links}</div></body></html>")
