@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.furniture import shown_body
 from feedcrawl.domain.extraction.bodies.items import Items, count_items
-from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, weigh
+from feedcrawl.domain.extraction.bodies.marks import own_names
+from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, remembered, weigh
 from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import canonical_text, fold, raw_text
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _TAGS = frozenset({"nav", "footer", "aside", "form", "dialog", "menu"})
 _ROLES = frozenset({
     "navigation", "search", "dialog", "banner", "contentinfo", "complementary", "alert", "menu", "menubar",
+    "alertdialog", "listbox", "tooltip", "toolbar", "marquee", "img", "status",
 })  # fmt: skip
 _WORDS = re.compile(
     r"(?<![a-z])(?:nav|navbar|navigation|megamenu|(?:sub)?menu|breadcrumbs?|footer|filters?|facets?|refine(?:ments?)?"
@@ -115,7 +117,14 @@ def _is_furniture(element: HtmlElement, headed: set[HtmlElement]) -> bool:
     if attributes.get("role") in _ROLES:
         return True
     named = names(element)
-    return bool(named) and _WORDS.search(_CAMEL.sub("-", named).replace("_", "-").lower()) is not None
+    return bool(named) and _names_furniture(named)
+
+
+def _has_word(named: str) -> bool:
+    return _WORDS.search(_CAMEL.sub("-", named).replace("_", "-").lower()) is not None
+
+
+_names_furniture = remembered(lambda named: _has_word(named) and _has_word(own_names(named)))
 
 
 def _main(body: HtmlElement, weights: Weights) -> HtmlElement:

@@ -26,7 +26,10 @@ _ELEMENTS = {
     "nav": "<nav>", "footer": "<footer>", "aside": "<aside>", "head": "<head>", "dialog": "<dialog>",
     "menu": "<menu>", "form": "<form>",
 }  # fmt: skip
-_ROLES = frozenset({"navigation", "complementary", "banner", "contentinfo", "dialog", "search"})
+_ROLES = frozenset({
+    "navigation", "complementary", "banner", "contentinfo", "dialog", "search", "alertdialog", "menu", "menubar",
+    "listbox", "tooltip", "toolbar", "marquee", "img", "alert", "status",
+})  # fmt: skip
 
 # Certain words name furniture on almost every page that uses them; likely ones often name layout or the article itself.
 _CERTAIN = frozenset({
@@ -65,6 +68,14 @@ _HIDDEN_STATE = re.compile(
     re.IGNORECASE,
 )
 """Names that say that the element is hidden; in "overflow-hidden" and "hide-author" something else is."""
+_ABOUT = re.compile(
+    r"(?:(?<!\S)|--|__)(?:has|with|no|without)[-_]\S+|(?<!\S)\S+[-_](?:enabled?|disabled?|off|false|none)(?!\S)",
+    re.IGNORECASE,
+)
+"""Names that say what an element has or lacks, and not what it is: "has-sidebar", "sidebar-enabled--false"."""
+
+_BUILDERS = re.compile(r"elementor-widget|so-panel|hs_cos_wrapper_widget|widget-(?:span|type)|widgetwrapper")
+"""Names by which page builders call each of their blocks a widget, texts too."""
 
 _MAX_RUN = 60
 _ANCHOR_DASHES = 2
@@ -150,9 +161,24 @@ def _is_anchor(element: HtmlElement, anchor: str) -> bool:
 
 
 def _words(named: str) -> tuple[str, ...]:
-    """The words for furniture in class and id, phrases first; none in names of utility classes ("md:hidden")."""
+    """The words for furniture in class and id, phrases first."""
+    found = _all_words(named)
+    if found and (own := own_names(named)) != named:
+        found = _all_words(own)
+    if "widget" in found and _BUILDERS.search(named.lower()):
+        found = [word for word in found if word != "widget"]
+    return tuple(dict.fromkeys(found)) if found else ()
+
+
+def own_names(named: str) -> str:
+    """A class and id without the names that say what an element has or lacks."""
+    return _ABOUT.sub(" ", named)
+
+
+def _all_words(named: str) -> list[str]:
+    """The words for furniture in names, phrases first; none in names of utility classes ("md:hidden")."""
     small = named.lower()
-    found = _PHRASES.findall(small)
+    found: list[str] = _PHRASES.findall(small)
     if ":" in named or "[" in named:
         named = " ".join(token for token in named.split() if ":" not in token and "[" not in token)
     if "hid" in small and _HIDING.search(named):
@@ -160,7 +186,7 @@ def _words(named: str) -> tuple[str, ...]:
     for words in map(_words_in, named.encode().translate(_APART).decode().split()):
         if words:
             found.extend(words)
-    return tuple(dict.fromkeys(found)) if found else ()
+    return found
 
 
 def _run_words(run: str) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ MAIN = f"<h1>Ships</h1><p>{SENTENCE}</p><p>{SENTENCE}</p><p>{SENTENCE}</p>"
         "<aside>Weather</aside>",
         "<form><p>Search the site</p></form>",
         "<div role=search>Search the site</div>",
+        "<div role=listbox>Colour: red</div>",
+        "<div role=img aria-label='4 of 5'>1385</div>",
         "<div class=product-filters>Colour: red</div>",
         "<div class=sortBy>Sort by price</div>",
         "<div id=mini-cart>Your cart is empty</div>",
@@ -43,8 +45,9 @@ def test_furniture_is_not_in_the_main_area(furniture):
         f"<form><p>{SENTENCE * 9}</p></form>",
         "".join(f"<div class=hide-ad><p>{SENTENCE} {SENTENCE}</p></div>" for _ in range(9)),
         f"<section class=shared-values><p>{SENTENCE}</p></section>",
+        f"<section class=with-sidebar><p>{SENTENCE}</p></section>",
     ],
-    ids=["headline", "hidden answers", "most of the page", "most of the page, in parts", "words in words"],
+    ids=["headline", "hidden answers", "most of the page", "most of the page, in parts", "words in words", "has"],
 )
 def test_content_is(part):
     assert SENTENCE in area(part + "<p>More of the harbour</p>" * 40).text

@@ -26,6 +26,11 @@ def cleared(body):
         f"<aside>{NOTE}</aside>",
         f"<footer>{NOTE}</footer>",
         f"<div role=complementary>{NOTE}</div>",
+        f"<div role=menu>{NOTE}</div>",
+        f"<div role=img aria-label=Chart>{NOTE}</div>",
+        f"<div class='elementor-widget elementor-widget-nav-menu'>{NOTE}</div>",
+        f"<div class='widget widget_text'>{NOTE}</div>",
+        f"<div class='card--with-picture related'>{NOTE}</div>",
         f"<div hidden>{NOTE}</div>",
         f"<div aria-label='Video Player'>{NOTE}</div>",
         f"<div aria-hidden=true>{NOTE}</div>",
@@ -114,6 +119,18 @@ def test_an_anchor_needs_its_heading(name):
     ],
 )  # fmt: skip
 def test_a_name_that_hides_something_else_is_no_mark(name):
+    assert cleared(f"<div>{STORY}<div class={name}>{NOTE}</div></div>") == cleared(STORY + NOTE)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "has-sidebar", "no-sidebar", "with-related", "sidebar-enabled--false", "text--with-comments",
+        "comments-disabled",
+        "'elementor-widget elementor-widget-text-editor'", "'so-panel widget'", "hs_cos_wrapper_widget",
+    ],
+)  # fmt: skip
+def test_names_of_what_an_element_has_and_of_page_builders_are_no_marks(name):
     assert cleared(f"<div>{STORY}<div class={name}>{NOTE}</div></div>") == cleared(STORY + NOTE)
 
 
