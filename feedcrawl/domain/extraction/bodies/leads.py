@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from lxml.html import Element
 
-from feedcrawl.domain.extraction.bodies.weights import INLINE, names
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, MIN_PARAGRAPH, names
 from feedcrawl.domain.extraction.structured import text_at
+from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import raw_text, squeezed, text_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ _DATELINE_LENGTH = 30
 _MOST_DIGITS = 0.15
 _MOST_LINES = 3
 _MIN_LENGTH, _MAX_LENGTH = 40, 1200
+_LEAST_OPENING = 100.0
+_LEAST_PROSE, _MOST_LINKS = 0.8, 0.15
+_OPENING_KEY = 60
 _PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
 _SENTENCE_ENDS = (".", "!", "?", "…", "»", "”", "“", '"', "。", "؟", "।")
 _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
@@ -81,6 +85,46 @@ def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
             if text.endswith(_SENTENCE_ENDS):
                 return text
     return None
+
+
+def add_opening(root: HtmlElement, weights: Weights) -> None:
+    """Put the paragraphs between the headline and the article's root in front: their box is beside that of the text."""
+    own = squeezed(raw_text(root)) if (lines := _opening_lines(root, weights)) else ""
+    for line in lines:
+        if squeezed(raw_text(line), _OPENING_KEY) not in own:
+            drop(line)
+            line.tail, root.text = root.text, None
+            root.insert(0, line)
+
+
+def _opening_lines(root: HtmlElement, weights: Weights) -> list[HtmlElement]:
+    """The paragraphs of the boxes of prose between the headline and the root, the last one first."""
+    found: list[HtmlElement] = []
+    for box in _boxes_before(root):
+        if box.tag == "h1" or box.find(".//h1") is not None:
+            return found
+        weight = weights.get(box)
+        if weight is None or weight.value <= _LEAST_OPENING or weight.density > _MOST_LINKS:
+            continue
+        if weight.prose >= _LEAST_PROSE * weight.total:
+            found.extend(reversed([line for line in box.iter() if _is_paragraph(line, weights)]))
+    return []
+
+
+def _boxes_before(root: HtmlElement) -> Iterator[HtmlElement]:
+    """The elements beside a root and beside those around the root that stand before them, the last one first."""
+    if root.find(".//h1") is None:
+        for kin in (root, *takewhile(lambda kin: kin.tag != "body", root.iterancestors())):
+            yield from kin.itersiblings("*", preceding=True)
+
+
+def _is_paragraph(element: HtmlElement, weights: Weights) -> bool:
+    """True if the words of an element's own line are prose, and no heading, item of a list or caption."""
+    weight = weights.get(element)
+    if weight is None or element.tag in INLINE or element.tag in HEADINGS or element.tag in _ELSEWHERE:
+        return False
+    is_prose = weight.text > MIN_PARAGRAPH and weight.text == weight.prose
+    return is_prose and not any(kin.tag in _ELSEWHERE for kin in element.iterancestors())
 
 
 def has_lead(root: HtmlElement, lead: str) -> bool:

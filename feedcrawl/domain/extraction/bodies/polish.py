@@ -1,4 +1,4 @@
-"""Finishing touches on an article's body: figures, the repeated headline, lines that a second source does not have."""
+"""Finishing touches on an article's body: the repeated headline, calls, lines that a second source does not have."""
 
 from __future__ import annotations
 
@@ -15,23 +15,16 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from feedcrawl.domain.extraction.bodies.weights import Weights
-
 Grams = Counter[tuple[str, ...]]
 Lines = list[tuple["HtmlElement", str]]
 """Lines of an article, each with its text as written."""
 
 _GRAM = 4
-_FIGURE_TEXT = 500
-_PICTURE_NAMES = re.compile(
-    r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|galler|slideshow|carousel|illustration|visuel|thumb|caption",
-    re.IGNORECASE,
-)
-_is_picture = in_names(_PICTURE_NAMES)
 _CALLS = (
     r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
     r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
-    r"\bsign up (?:for|to)\b|\bsubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
+    r"\b(?-i:S)ign up (?:for|to)\b|\b(?-i:S)ubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
+    r"\b(?:sign up|subscribe) (?:for|to) (?:our|my)\b|\bplease subscribe\b",
     r"\bdownload (?:our|the) .{0,30}\bapp\b",
     r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b",
     r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
@@ -73,33 +66,13 @@ _NOTICES_WITHIN = (
 )
 _NOTICE_WITHIN = re.compile("|".join(_NOTICES_WITHIN), re.IGNORECASE)
 _NOTICE_WITHIN_HINTS = ("commission", "this content", "this video", "this embed")
-_QUOTE_NAMES = re.compile(r"quot(?:e|ation)|zitat|citation|citazione|cita(?![a-z])|citat(?![a-z])", re.IGNORECASE)
+_QUOTE_NAMES = re.compile(r"(?<!to)(?<!to-)quot(?:e|ation)|zitat|citation|citazione|citat?(?![a-z])", re.IGNORECASE)
 _is_quoting = in_names(_QUOTE_NAMES, "quot", "zitat", "cita")
 _PULLED, _REPEATED = 100, 0.6
 _DOUBLED = frozenset({"p", "li", "div", "section", "h2", "h3", "h4"})
 _DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
 _CALL_LENGTH, _NOTICE_LENGTH, _HEADLINE = 350, 500, 15
-_TITLES = frozenset({"h2", "h3", "h4"})
-_NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
-
-
-def mark_figures(root: HtmlElement, weights: Weights) -> None:
-    """Make a `figure` of each box that has a picture, a name for pictures, and little text."""
-    for image in list(root.iter("img", "picture")):
-        outermost = None
-        for box in image.iterancestors():
-            weight = weights.get(box)
-            if box is root or weight is None or weight.total >= _FIGURE_TEXT or box.tag in _NO_FIGURES:
-                break
-            if next(box.iter(*_TITLES), None) is not None:  # an item of a list, with its picture
-                break
-            if outermost is not None and outermost.tag == "figure" and weight.prose > weights[outermost].prose:
-                break
-            if box.tag == "figure" or _is_picture(names(box)):
-                outermost = box
-        if outermost is not None:
-            outermost.tag = "figure"
 
 
 def drop_lines(root: HtmlElement) -> None:
@@ -159,11 +132,13 @@ def _drop_doubles(written: Lines) -> bool:
     return True
 
 
-def drop_repeats(root: HtmlElement) -> None:
-    """Remove quotations that repeat words of the article's own text: they are set large for the eye."""
+def drop_repeats(root: HtmlElement, longest: float = _PULLED) -> None:
+    """Remove quotations of fewer than `longest` runs of words that repeat the text around them, and no other quotation:
+    they are set large for the eye, or quote another post of the thread.
+    """
     boxes = {box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)}
     quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
-    pulled = {box: runs for box, runs in quoted.items() if _GRAM < runs.total() < _PULLED}
+    pulled = {box: runs for box, runs in quoted.items() if _GRAM < runs.total() < longest}
     own = grams(canonical_text(root)) if pulled else Counter()
     for each in quoted.values() if pulled else ():
         own.subtract(each)

@@ -1,12 +1,14 @@
-"""Restores elements that libraries drop from an article: pictures, players, small tables and lists."""
+"""The figures of an article: boxes with pictures, and pictures, players, tables and lists that libraries drop."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.polish import lines
+from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
 from feedcrawl.domain.figures.images import is_pixel
 from feedcrawl.domain.text import raw_text, squeezed
@@ -16,11 +18,39 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.bodies.weights import Weights
+
 _SHOWN = frozenset({"img", *EMBEDS})
 _ARRANGED = frozenset({"table", "ul", "ol", "dl"})
 _INNER = frozenset({"li", "dt", "dd", "td", "th", "tr", "tbody", "thead", "tfoot", "caption", "figcaption"}) | _ARRANGED
 _KEY = 120
+_PICTURE_NAMES = re.compile(
+    r"im(?:g|age)|photo|foto|pic(?:ture)?(?![a-z])|picbox|bild|media(?!wiki)|figure|galler|slideshow|carousel|illustration|visuel|thumb|caption",
+    re.IGNORECASE,
+)
+_is_picture = in_names(_PICTURE_NAMES)
+_FIGURE_TEXT = 500
+_TITLES = frozenset({"h2", "h3", "h4"})
+_NO_FIGURES = frozenset({"article", "main", "section", "p", "li", "td", "body"})
 _MIN_STRANGE = 60  # letters; a longer line that the body does not have is no part of the article
+
+
+def mark_figures(root: HtmlElement, weights: Weights) -> None:
+    """Make a `figure` of each box that has a picture, a name for pictures, and little text."""
+    for image in list(root.iter("img", "picture")):
+        outermost = None
+        for box in image.iterancestors():
+            weight = weights.get(box)
+            if box is root or weight is None or weight.total >= _FIGURE_TEXT or box.tag in _NO_FIGURES:
+                break
+            if next(box.iter(*_TITLES), None) is not None:  # an item of a list, with its picture
+                break
+            if outermost is not None and outermost.tag == "figure" and weight.prose > weights[outermost].prose:
+                break
+            if box.tag == "figure" or _is_picture(names(box)):
+                outermost = box
+        if outermost is not None:
+            outermost.tag = "figure"
 
 
 def restore(body: HtmlElement, prose: HtmlElement) -> bool:

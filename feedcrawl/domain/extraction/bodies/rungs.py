@@ -16,7 +16,14 @@ from lxml.html import Element
 
 from feedcrawl.domain.extraction.bodies.elsewhere import names_of_sites
 from feedcrawl.domain.extraction.bodies.furniture import POSTS, clear_away, consent_dialogs
-from feedcrawl.domain.extraction.bodies.leads import add_lead, described_lead, has_lead, named_lead, plain_lead
+from feedcrawl.domain.extraction.bodies.leads import (
+    add_lead,
+    add_opening,
+    described_lead,
+    has_lead,
+    named_lead,
+    plain_lead,
+)
 from feedcrawl.domain.extraction.bodies.polish import (
     Grams,
     corroborate,
@@ -24,10 +31,9 @@ from feedcrawl.domain.extraction.bodies.polish import (
     drop_lines,
     drop_repeats,
     grams,
-    mark_figures,
 )
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
-from feedcrawl.domain.extraction.bodies.restoration import restore
+from feedcrawl.domain.extraction.bodies.restoration import mark_figures, restore
 from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.rules import select_body
@@ -102,6 +108,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
         return _candidate("thread", thread)
     own = names_of_sites(page.url, page.meta("og:url"))
     root = find_root(body, wholes, weights, own)
+    add_opening(root, weights)
     if lead is None or has_lead(root, lead):
         lead = named_lead(body, root, weights) or (None if lead else plain_lead(root, weights))
     headlines = [text_of(heading) for heading in elements.of("h1") if heading in weights]

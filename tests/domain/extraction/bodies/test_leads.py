@@ -1,8 +1,10 @@
 import pytest
 
-from feedcrawl.domain.extraction.bodies.leads import described_lead, named_lead, plain_lead
+from feedcrawl.domain.extraction.bodies.leads import add_opening, described_lead, named_lead, plain_lead
+from feedcrawl.domain.extraction.bodies.prose import find_root
 from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.text import canonical_text
 
 LEAD = "The harbour will be closed until spring, and nobody knows who is to pay for the repairs."
 OTHER = "Ferries go from the old pier in the meantime, the harbour master said on Friday evening."
@@ -62,3 +64,28 @@ def test_named_lead(above, lead):
 def test_plain_lead(page_of, lead):
     _, root, weights = parts(page_of)
     assert plain_lead(root, weights) == lead
+
+
+@pytest.mark.parametrize(
+    ("before", "opening"),
+    [
+        (f"<h1>Harbour</h1><div class=intro><p>{LEAD}</p><p>{OTHER}</p></div>", [LEAD, OTHER]),
+        (f"<h1>Harbour</h1><div><p>{LEAD}</p></div><div><p>{OTHER}</p></div>", []),
+        (
+            f"<h1>Harbour</h1><div><p>{LEAD} {LEAD}</p></div><div><p>{OTHER} {OTHER}</p></div>",
+            [f"{LEAD} {LEAD}", f"{OTHER} {OTHER}"],
+        ),
+        (f"<p>{LEAD} {OTHER}</p><h1>Harbour</h1>", []),
+        (f"<h1>Harbour</h1><ul><li>{LEAD} {OTHER}</li></ul>", []),
+        (f"<h1>Harbour</h1><figure><p>{LEAD} {OTHER}</p></figure>", []),
+        (f"<h1>Harbour</h1><p><a href=/>{LEAD}</a> {OTHER}</p>", []),
+        (f"<p>{LEAD} {OTHER}</p>", []),
+    ],
+)
+def test_add_opening(before, opening):
+    tree, root, weights = parts(f"{before}<div id=root>{STORY}</div>")
+    find_root(tree, set(), weights)  # which values the elements
+    add_opening(root, weights)
+    story = canonical_text(root).splitlines()
+    assert story[: len(opening)] == opening
+    assert len(story) == len(opening) + 9

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from feedcrawl.domain.extraction.bodies.leads import add_lead
@@ -8,9 +10,7 @@ from feedcrawl.domain.extraction.bodies.polish import (
     drop_lines,
     drop_repeats,
     grams,
-    mark_figures,
 )
-from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.text import canonical_text
 
@@ -31,6 +31,9 @@ def body(html):
         ("<p><strong>Read more:</strong> <a href=/>Another story</a></p>", False),
         ("<p>Lesen Sie auch: <a href=/>Etwas anderes</a></p>", False),
         ("<p>He told readers to subscribe to nothing.</p>", True),
+        ("<p>Drivers who <a href=/>sign up for the programme</a> pay less.</p>", True),
+        ("<p><a href=/>Subscribe to the paper</a> today.</p>", False),
+        ("<p>Bookmark this page, and <a href=/>sign up for our letters</a>.</p>", False),
         ("<p>She reads <a href=/>the paper</a>.</p>", True),
         ("<p><em>Emphasis is no crime.</em></p>", True),
         ("<p>An dieser Stelle wird ein externer Inhalt angezeigt, wenn Sie zustimmen.</p>", False),
@@ -80,6 +83,15 @@ def test_drop_repeats(box, stays):
     assert len(root) == 3 + stays
 
 
+def test_a_long_quotation_of_the_text_goes_where_posts_quote_each_other():
+    story = " ".join(f"Sentence number {n} of the story is long." for n in range(30))
+    root = body(f"<article class=select-to-quote><p>{story}</p><blockquote><p>{story}</p></blockquote></article>")
+    drop_repeats(root)
+    assert root.find(".//blockquote") is not None
+    drop_repeats(root, math.inf)
+    assert canonical_text(root) == story
+
+
 def test_quotations_of_each_other_stay():
     quotation = f"<blockquote>{PULLED}</blockquote>"
     root = body(f"<p>{LINES[0]}</p>{quotation}<p>{LINES[1]}</p>{quotation}")
@@ -115,28 +127,6 @@ def test_add_lead():
     assert canonical_text(root) == "What it is about.\nThe text."
     add_lead(root, "Two lines\nof it.")
     assert canonical_text(root) == "Two lines\nof it.\nWhat it is about.\nThe text."
-
-
-def test_mark_figures():
-    root = body(
-        "<div class=img-box><div><img src=a></div><span>The harbour</span></div><p class=photo><img src=b>text</p>"
-        f"<div class=image><img src=c>{'long text ' * 80}</div>"
-    )
-    mark_figures(root, weigh(root))
-    assert [child.tag for child in root] == ["figure", "p", "div"]
-
-
-def test_an_item_with_its_picture_and_heading_is_no_figure():
-    root = body("<div class=item-has-image><img src=a><h3>The first machine</h3><p>What is good about it.</p></div>")
-    mark_figures(root, weigh(root))
-    assert root[0].tag == "div"
-
-
-def test_a_box_of_text_with_a_figure_inside_is_no_figure():
-    text = "A paragraph that is long enough to be prose stands beside the picture and tells a story."
-    root = body(f"<div class=photo-story><figure><img src=a></figure><p>{text}</p></div>")
-    mark_figures(root, weigh(root))
-    assert [child.tag for child in root] == ["div"]
 
 
 def test_corroborate_removes_lines_that_the_witness_does_not_have():

@@ -3,7 +3,8 @@ import re
 import pytest
 from lxml import etree
 
-from feedcrawl.domain.extraction.bodies.restoration import restore
+from feedcrawl.domain.extraction.bodies.restoration import mark_figures, restore
+from feedcrawl.domain.extraction.bodies.weights import weigh
 from feedcrawl.domain.markup import parse_html
 
 FIRST, SECOND = "The first paragraph of the story.", "The second paragraph of the story."
@@ -58,3 +59,25 @@ def test_a_long_line_of_another_text_ends_the_restoration():
         body, tree(f"<p>{FIRST}</p><p>{'Something else that the other reading does not have. ' * 3}</p><img src=a>")
     )
     assert body.find(".//img") is None
+
+
+def test_mark_figures():
+    root = tree(
+        "<div class=img-box><div><img src=a></div><span>The harbour</span></div><p class=photo><img src=b>text</p>"
+        f"<div class=image><img src=c>{'long text ' * 80}</div>"
+    )
+    mark_figures(root, weigh(root))
+    assert [child.tag for child in root] == ["figure", "p", "div"]
+
+
+def test_an_item_with_its_picture_and_heading_is_no_figure():
+    root = tree("<div class=item-has-image><img src=a><h3>The first machine</h3><p>What is good about it.</p></div>")
+    mark_figures(root, weigh(root))
+    assert root[0].tag == "div"
+
+
+def test_a_box_of_text_with_a_figure_inside_is_no_figure():
+    text = "A paragraph that is long enough to be prose stands beside the picture and tells a story."
+    root = tree(f"<div class=photo-story><figure><img src=a></figure><p>{text}</p></div>")
+    mark_figures(root, weigh(root))
+    assert [child.tag for child in root] == ["div"]
