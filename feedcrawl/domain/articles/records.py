@@ -46,8 +46,9 @@ ExtractorName = Annotated[
 PageKind = Annotated[
     Literal["article", "documentation", "forum", "listing", "product", "question", "service"],
     About(
-        "Kind of the page, which decides what its text is: all posts of a `forum` thread or `question`, the items of a"
-        " `listing`, all sections of `documentation` and of a `service`; the body of an `article` or a `product`"
+        "Kind of the page, which decides what its text is: all posts of a `forum` thread or `question`, without"
+        " quotations of each other, the items of a `listing`, all sections of `documentation` and of a `service`; the"
+        " body of an `article` or a `product`"
     ),
 ]
 

@@ -26,7 +26,7 @@ from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import Page, read_page
 from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.threads.posts import find_posts
-from feedcrawl.domain.extraction.threads.text import keep_posts
+from feedcrawl.domain.extraction.threads.text import clear_thread
 from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_walls
 from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
@@ -80,7 +80,7 @@ def refuse_choice(page: Page, choice: Choice | None) -> None:
 
 def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
     winner, posts = choice.winner, find_posts(page)
-    if winner.rung not in {"rules", "feed"} and keep_posts(winner.body, posts):
+    if winner.rung not in {"rules", "feed"} and clear_thread(winner.body, posts):
         winner = replace(winner, text=canonical_text(winner.body))
     image = find_image(page, winner.body, feed)
     title, published = find_title(page, feed), find_published(page, feed)

@@ -1,10 +1,15 @@
-"""The text of a thread: the text of its posts, without the panels and buttons around them."""
+"""The text of a thread: the text of its posts, without the panels and buttons around them and without the quotations
+that repeat a post of the page.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.polish import grams, lines
+from feedcrawl.domain.extraction.bodies.polish import drop_repeats, grams, lines
+from feedcrawl.domain.extraction.bodies.weights import in_names, names
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import canonical_text, words
 
@@ -19,6 +24,44 @@ _FEWEST = 2
 _COVERED = 0.8  # of the posts, by the body
 _SEEN = 0.5  # of a line, in the posts
 _SHORT = 4  # words; shorter lines are those of the posts letter by letter
+_is_panel = in_names(
+    re.compile(
+        r"signature|(?<![a-z])sig_text|message-(?:cell--)?user(?![a-z])|post-?profile|user-?(?:info|extras)"
+        r"|author-?(?:pane|info)",
+        re.IGNORECASE,
+    ),
+    "sig", "user", "profile", "author",
+)  # fmt: skip
+"""True for names of signatures and of panels on members, as XenForo, phpBB, FluxBB and Stack Exchange give them."""
+
+
+def clear_thread(body: HtmlElement, posts: Sequence[Post]) -> bool:
+    """Remove what is around the posts of a thread, and quotations of its own posts; False if there are no posts."""
+    if not posts:
+        return False
+    keep_posts(body, posts)
+    _drop_panels(body, {_folded(post.author) for post in posts if post.author})
+    drop_repeats(body, math.inf)
+    return True
+
+
+def _drop_panels(body: HtmlElement, authors: set[str]) -> None:
+    """Remove signatures and panels on members; of a panel that names an author of posts, that name stays."""
+    panels = [element for element in body.iterdescendants("*") if _is_panel(names(element))]
+    inner = set(panels)
+    for panel in [panel for panel in panels if inner.isdisjoint(panel.iterancestors())]:
+        texts = (canonical_text(part) for part in (*lines(panel), *panel.iter("a"), panel))
+        author = next((text for text in texts if _folded(text) in authors), None)
+        if author is None:
+            drop(panel)
+        else:
+            tail = panel.tail
+            panel.clear()
+            panel.tag, panel.text, panel.tail = "p", author, tail
+
+
+def _folded(text: str) -> str:
+    return " ".join(words(text))
 
 
 def keep_posts(body: HtmlElement, posts: Sequence[Post]) -> bool:
@@ -30,7 +73,7 @@ def keep_posts(body: HtmlElement, posts: Sequence[Post]) -> bool:
     if not theirs or (theirs & grams(canonical_text(body))).total() < _COVERED * theirs.total():
         return False
     short = {" ".join(found) for post in posts for line in post.text.splitlines() if len(found := words(line)) < _SHORT}
-    short.update(" ".join(words(post.author)) for post in posts if post.author)
+    short.update(_folded(post.author) for post in posts if post.author)
     for line in list(lines(body)):
         found = words(canonical_text(line)) if line.getparent() is not None else []
         text = " ".join(found)

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.extraction.threads.text import keep_posts
+from feedcrawl.domain.extraction.threads.text import clear_thread, keep_posts
 from feedcrawl.domain.markup import parse_html
 from feedcrawl.domain.models import Post
 from feedcrawl.domain.text import canonical_text
@@ -44,3 +44,23 @@ def test_a_single_post_or_another_thread_leaves_the_body_unchanged(markup, posts
     before = canonical_text(root)
     assert not keep_posts(root, posts)
     assert canonical_text(root) == before
+
+
+QUOTING = f"""
+<div class=post><div class=message-user><a href=/u/1>Ann Lee</a><p>Joined in May 2009</p><p>412 posts</p></div>
+<p>{FIRST}</p><div class=message-signature><p>Keeper of the northern light</p></div></div>
+<div class=post><div class=userinfo><p>Guest</p></div>
+<blockquote><p>Ann Lee wrote:</p><p>{FIRST}</p></blockquote><p>{SECOND.splitlines()[0]}</p><p>Thank you!</p></div>"""
+
+
+def test_panels_on_members_signatures_and_quotations_of_posts_go_and_names_of_authors_stay():
+    posts = [THREAD[0], Post(f"Ann Lee wrote:\n{FIRST}\n{SECOND}", None, None)]
+    root = body(QUOTING)
+    assert clear_thread(root, posts)
+    assert canonical_text(root) == f"Ann Lee\n{FIRST}\n{SECOND}"
+
+
+def test_a_page_without_posts_keeps_its_panels_and_quotations():
+    root = body(QUOTING)
+    assert not clear_thread(root, [])
+    assert canonical_text(root).count(FIRST) == 2
