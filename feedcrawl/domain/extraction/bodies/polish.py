@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, in_names, names
+from feedcrawl.domain.extraction.calls import is_call, is_notice
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import BLOCKS, canonical_text, fold, raw_text, squeezed, words
 
@@ -20,57 +21,13 @@ Lines = list[tuple["HtmlElement", str]]
 """Lines of an article, each with its text as written."""
 
 _GRAM = 4
-_CALLS = (
-    r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
-    r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
-    r"\b(?-i:S)ign up (?:for|to)\b|\b(?-i:S)ubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
-    r"\b(?:sign up|subscribe) (?:for|to) (?:our|my)\b|\bplease subscribe\b",
-    r"\bdownload (?:our|the) .{0,30}\bapp\b",
-    r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b",
-    r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
-)
-_CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
-_CALL_HINTS = (
-    "sign up", "subscribe", "newsletter", "click here", "download", "got a ", "get in touch", "unterstützen sie",
-    "abonnieren", "preferred", "twitter", " x", "facebook", "google", "instagram", "whatsapp", "telegram", "linkedin",
-    "youtube",
-)  # fmt: skip
-"""One of these stands where the expression matches: a text without them need not be searched."""
-_CALL_STARTS = (
-    r"\W*(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:",
-    r"\W*(?:read (?:more|also|next)|also read|related)\b",
-    r"\W*(?:lesen sie (?:auch|hier|mehr)|mehr zum thema|lesetipp|auch interessant)\b",
-    r"\W*(?:lire aussi|à lire|lee también|leia também|leggi anche|lees ook|les også|läs mer)\b",
-    r"our standards\b|for more (?:stories|news|articles|on)\b",
-)
-_CALL_START = re.compile("|".join(_CALL_STARTS), re.IGNORECASE)
-# Publishers' notes within an article: placeholders of embedded media, commissions, rights, the part that is not shown.
-_NOTICES = (
-    r"(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
-    r"(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
-    r"il vous reste [\d.,]+ ?% de cet article",
-    r"© ?\S.{0,100}$|copyright (?:©|\(c\)|\d{4})",
-    r"(?:additional )?reporting by .{3,200}\bediting by\b|with (?:additional )?report(?:s|ing) (?:from|by)\b",
-    r"this (?:article|story|post) (?:was |has been )?(?:\w+ly |first )?(?:translated|appeared|published)\b",
-    r"dieser (?:artikel|text|beitrag) (?:ist|wurde|erschien) (?:zuerst|zunächst|ursprünglich)\b",
-    r"dies ist eine (?:\w+ )?übersetzung\b",
-    r".{0,300}\S\s© ?\S.{1,60}[^.!?]$",
-)
-_NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)  # matches at the beginning of a line
-_NOTICE_HINTS = (
-    "extern", "affiliate", "il vous reste", "\u00a9", "copyright", "report", "this ", "dieser ", "dies ist eine",
-)  # fmt: skip
-_NOTICES_WITHIN = (
-    r"\bwe (?:may|might|could|can|will)? ?(?:earn|receive|get) (?:a |an )?(?:small |affiliate )?commissions?\b",
-    r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
-)
-_NOTICE_WITHIN = re.compile("|".join(_NOTICES_WITHIN), re.IGNORECASE)
-_NOTICE_WITHIN_HINTS = ("commission", "this content", "this video", "this embed")
 _QUOTE_NAMES = re.compile(r"(?<!to)(?<!to-)quot(?:e|ation)|zitat|citation|citazione|citat?(?![a-z])", re.IGNORECASE)
 _is_quoting = in_names(_QUOTE_NAMES, "quot", "zitat", "cita")
 _PULLED, _REPEATED = 100, 0.6
 _DOUBLED = frozenset({"p", "li", "div", "section", "h2", "h3", "h4"})
 _DOUBLE_LENGTH, _DOUBLED_SHARE, _FEWEST_DOUBLES = 60, 0.3, 4
+_ANNOUNCEMENT, _MOST_ANNOUNCEMENTS, _COLONS = 120, 2, (":", "\uff1a")
+_SHOWN = ("img", "picture", "figure", "video", "audio", "iframe", "object", "embed", "table", "math")
 _CALL_LENGTH, _NOTICE_LENGTH, _HEADLINE = 350, 500, 15
 _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 
@@ -94,19 +51,8 @@ def _drop_calls(written: Lines) -> None:
     ]
     for line, text in short:
         small = text.lower()
-        if _is_notice(text, small) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and _is_call(text, small)):
+        if is_notice(text, small) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and is_call(text, small)):
             drop(line)
-
-
-def _is_notice(text: str, small: str) -> bool:
-    if any(map(small.__contains__, _NOTICE_HINTS)) and _NOTICE.match(text):
-        return True
-    return any(map(small.__contains__, _NOTICE_WITHIN_HINTS)) and _NOTICE_WITHIN.search(text) is not None
-
-
-def _is_call(text: str, small: str) -> bool:
-    is_hinted = any(map(small.__contains__, _CALL_HINTS))
-    return _CALL_START.match(text) is not None or (is_hinted and _CALL.search(text) is not None)
 
 
 def _drop_doubles(written: Lines) -> bool:
@@ -172,6 +118,26 @@ def drop_headline(root: HtmlElement, titles: Iterable[str | None]) -> None:
         ):
             drop(heading)
             return
+
+
+def drop_announcements(root: HtmlElement) -> None:
+    """Remove the last headings and lines with a colon, if nothing follows: what they announce was removed before."""
+    dropped = 0
+    for line in reversed(lines(root)[1:]):
+        text = fold(raw_text(line))
+        if text or next(line.iter(*_SHOWN), None) is not None:
+            if dropped == _MOST_ANNOUNCEMENTS or not _is_announcement(line, text, root):
+                return
+            drop(line)
+            dropped += 1
+
+
+def _is_announcement(line: HtmlElement, text: str, root: HtmlElement) -> bool:
+    """True for a short heading or line with a colon behind which the root has neither words nor pictures."""
+    if not 0 < len(text) < _ANNOUNCEMENT or not (line.tag in HEADINGS or text.endswith(_COLONS)):
+        return False
+    *_, last = root.iter(line.tag, *_SHOWN)
+    return last is line and fold(raw_text(root)).endswith(text)
 
 
 def corroborate(root: HtmlElement, witness: str) -> bool:

@@ -27,6 +27,7 @@ from feedcrawl.domain.extraction.bodies.leads import (
 from feedcrawl.domain.extraction.bodies.polish import (
     Grams,
     corroborate,
+    drop_announcements,
     drop_headline,
     drop_lines,
     drop_repeats,
@@ -122,6 +123,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     witness = body_of(page.article)
     if len(witness) > MIN_WITNESS:
         corroborate(root, witness)
+    drop_announcements(root)
     # A page that declares itself an article has captions that its publisher keeps apart from the text.
     return _candidate("prose", root, captions=not page.is_declared)
 

@@ -6,6 +6,7 @@ from feedcrawl.domain.extraction.bodies.leads import add_lead
 from feedcrawl.domain.extraction.bodies.polish import (
     agreement,
     corroborate,
+    drop_announcements,
     drop_headline,
     drop_lines,
     drop_repeats,
@@ -97,6 +98,26 @@ def test_quotations_of_each_other_stay():
     root = body(f"<p>{LINES[0]}</p>{quotation}<p>{LINES[1]}</p>{quotation}")
     drop_repeats(root)
     assert len(root) == 4
+
+
+@pytest.mark.parametrize(
+    ("end", "left"),
+    [
+        ("<h2>You may also like</h2>", ""),
+        ("<h3>More on this</h3><p></p><div> </div>", ""),
+        ("<p>Taking part:</p>", ""),
+        ("<h2>Sources</h2><p>Links:</p>", ""),
+        ("<h2>One</h2><h3>Two</h3><h4>Three</h4>", "One"),
+        ("<h2>Sources</h2>The harbour office.", "Sources\nThe harbour office."),
+        ("<h2>The pier</h2><figure><img src=/pier.jpg></figure>", "The pier"),
+        ("<p>It was over.</p>", "It was over."),
+        (f"<h2>{LINES[0]} {LINES[1]} {LINES[2]}</h2>", f"{LINES[0]} {LINES[1]} {LINES[2]}"),
+    ],
+)
+def test_drop_announcements(end, left):
+    root = body(f"<h2>First</h2><p>{LINES[0]}</p>{end}")
+    drop_announcements(root)
+    assert canonical_text(root) == f"First\n{LINES[0]}\n{left}".rstrip()
 
 
 def test_drop_headline():

@@ -1,0 +1,44 @@
+import pytest
+
+from feedcrawl.domain.extraction.calls import is_call, is_notice
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Read more: what the harbour master said", True),
+        ("Czytaj też: Co powiedział kapitan portu", True),
+        ("Le puede interesar: Lo que dijo el capitán", True),
+        ("Lue myös:", True),
+        ("→ Lees ook: wat de havenmeester zei", True),
+        ("Читайте также: что сказал капитан", True),
+        ("यह भी पढ़ें: बंदरगाह", True),
+        ("اقرأ أيضا: الميناء", True),
+        ("延伸阅读 港口", True),
+        ("Baca juga: pelabuhan", True),
+        ("Relatedly, the harbour master said nothing", False),
+        ("Leer is not a verb in this language", False),
+        ("Readers more than others know the harbour", False),
+    ],
+)
+def test_lines_that_lead_to_other_articles(line, expected):
+    assert is_call(line, line.lower()) is expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Advertisement", True),
+        ("- Anzeige -", True),
+        ("ADVERTISEMENT", True),
+        ("Реклама:", True),
+        ("広告", True),
+        ("Read More →", True),
+        ("↑ Back to top", True),
+        ("An advertisement", False),
+        ("Advertising", False),
+        ("Anzeige wegen Diebstahls", False),
+    ],
+)
+def test_lines_that_label_advertisements_and_controls(line, expected):
+    assert is_notice(line, line.lower()) is expected
