@@ -11,7 +11,7 @@ from lxml.html import Element
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, MIN_PARAGRAPH, names
 from feedcrawl.domain.extraction.structured import text_at
 from feedcrawl.domain.markup import drop
-from feedcrawl.domain.text import raw_text, squeezed, text_of
+from feedcrawl.domain.text import SENTENCE_ENDS, raw_text, squeezed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,6 @@ _LEAST_OPENING = 100.0
 _LEAST_PROSE, _MOST_LINKS = 0.8, 0.15
 _OPENING_KEY = 60
 _PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
-_SENTENCE_ENDS = (".", "!", "?", "…", "»", "”", "“", '"', "。", "؟", "।")
 _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
 
 
@@ -82,7 +81,7 @@ def plain_lead(root: HtmlElement, weights: Weights) -> str | None:
             break
         if element.tag in {"p", "div"} and element not in above and _is_line(element, weights):
             text = text_of(element)
-            if text.endswith(_SENTENCE_ENDS):
+            if text.endswith(SENTENCE_ENDS):
                 return text
     return None
 

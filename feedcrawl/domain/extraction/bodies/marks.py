@@ -6,10 +6,10 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, remembered
+from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, MIN_PARAGRAPH, remembered
 from feedcrawl.domain.extraction.labels import is_hidden
 from feedcrawl.domain.figures.embeds import EMBEDS
-from feedcrawl.domain.text import BLOCKS, raw_text, squeezed
+from feedcrawl.domain.text import BLOCKS, SENTENCE_ENDS, fold, raw_text, squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +82,7 @@ _ANCHOR_DASHES = 2
 _UNMARKED = INLINE - {"span"}
 _LINES = HEADINGS | {"p", "li", "ul", "ol", "blockquote"}
 _OF_PLAYERS = frozenset({"video", "videos", "widget", "overlay", "poll", "embedded-content", "social", "tweet"})
+_OF_TEASERS = frozenset({"teaser", "teasers"})
 _OF_GALLERIES = frozenset({"gallery", "slideshow", "carousel"})
 
 
@@ -130,9 +131,19 @@ def marked_elements(elements: Elements, labels: Mapping[HtmlElement, Label]) -> 
         if not _OF_GALLERIES.isdisjoint(marks) and (element in shown or _is_gallery(element)):
             shown.update(element.iterdescendants())
             marks = [mark for mark in marks if mark not in _OF_GALLERIES]
+        if not _OF_TEASERS.isdisjoint(marks) and _is_sentence(element):
+            marks = [mark for mark in marks if mark not in _OF_TEASERS]
         if marks:
             found[element] = marks
     return found
+
+
+def _is_sentence(element: HtmlElement) -> bool:
+    """True for sentences without a link: a standfirst that is called a teaser. Teasers lead to other articles."""
+    if next(element.iter("a"), None) is not None or next(element.iterancestors("a"), None) is not None:
+        return False
+    text = fold(raw_text(element))
+    return len(text) > MIN_PARAGRAPH and text.endswith(SENTENCE_ENDS)
 
 
 def _is_wordless(element: HtmlElement) -> bool:

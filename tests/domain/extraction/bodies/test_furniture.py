@@ -135,6 +135,20 @@ def test_names_of_what_an_element_has_and_of_page_builders_are_no_marks(name):
 
 
 @pytest.mark.parametrize(
+    ("teaser", "stays"),
+    [
+        ("What the harbour master said about the year, in his own words.", True),
+        ("<a href=/x>What the harbour master</a> said about the year, in his own words.", False),
+        ("What the harbour master said about the year", False),
+        ("The year ends.", False),
+    ],
+)
+def test_sentences_without_a_link_are_a_standfirst_though_they_are_called_a_teaser(teaser, stays):
+    part = f"<p class=teaser>{teaser}</p>"
+    assert (cleared(f"<div>{part}{STORY}</div>") != cleared(STORY)) is stays
+
+
+@pytest.mark.parametrize(
     "name", ["hidden", "is-hidden", "yvp-hide", "visually-hidden", "panel--hidden", "_hidden_snh3y_1"]
 )
 def test_a_name_that_hides_the_element_is_a_mark(name):
