@@ -24,6 +24,7 @@ from feedcrawl.domain.extraction.fields.persons import split_names
 from feedcrawl.domain.extraction.fields.titles import find_title
 from feedcrawl.domain.extraction.kinds import page_kind
 from feedcrawl.domain.extraction.page import Page, read_page
+from feedcrawl.domain.extraction.recipes import complete_recipe, stated_recipe
 from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.threads.posts import find_posts
 from feedcrawl.domain.extraction.threads.text import clear_thread
@@ -35,7 +36,7 @@ from feedcrawl.domain.text import canonical_text
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-    from feedcrawl.domain.models import FeedContent
+    from feedcrawl.domain.models import FeedContent, Post
 
 MIN_ABSTRACT_LENGTH = 40
 _NO_RULES = SourceRules()
@@ -80,7 +81,7 @@ def refuse_choice(page: Page, choice: Choice | None) -> None:
 
 def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
     winner, posts = choice.winner, find_posts(page)
-    if winner.rung not in {"rules", "feed"} and clear_thread(winner.body, posts):
+    if winner.rung not in {"rules", "feed"} and _completed(winner.body, page, posts):
         winner = replace(winner, text=canonical_text(winner.body))
     image = find_image(page, winner.body, feed)
     title, published = find_title(page, feed), find_published(page, feed)
@@ -105,6 +106,12 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
         posts=posts,
     )
+
+
+def _completed(body: HtmlElement, page: Page, posts: tuple[Post, ...]) -> bool:
+    """Clear the body of a thread, complete that of a recipe; True if the body was changed."""
+    recipe = stated_recipe(page)
+    return clear_thread(body, posts) or (recipe is not None and complete_recipe(body, recipe))
 
 
 def _sanitized(body: HtmlElement, base_url: str, image_proxy: str | None) -> str:

@@ -66,6 +66,11 @@ def is_article(thing: Thing) -> bool:
     return _is(thing, _ARTICLE_TYPE)
 
 
+def has_type(thing: Thing, kind: str) -> bool:
+    """True for a node of exactly this type, alone or among others."""
+    return kind in values(thing.get("@type"))
+
+
 def body_of(article: Thing) -> str:
     """The plain text of `articleBody`; None if there is none."""
     body = article.get("articleBody") or article.get("text")
