@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from feedcrawl.domain.json_values import Json
 
 MAX_PARTS = 200
+_MOST_LINES = 2000  # of a body, that are compared with ingredients
 _LACKED = 0.5  # share of the ingredients, or of the runs of words of the steps
 _SAME_WORDS = 0.6  # of an ingredient, in one line
 _HEADING = 40  # letters of a line above the steps: "Method", "Step 1"
@@ -82,7 +83,7 @@ def _lines_of(value: Json) -> Iterator[str]:
 
 def _lacks_ingredients(body: HtmlElement, recipe: Recipe) -> bool:
     text = canonical_text(body)
-    written, found = squeezed(text), [set(words(line)) for line in text.splitlines()]
+    written, found = squeezed(text), [set(words(line)) for line in text.splitlines()[:_MOST_LINES]]
     lacked = sum(not _is_written(each, written, found) for each in recipe.ingredients)
     return lacked > _LACKED * len(recipe.ingredients)
 

@@ -140,6 +140,7 @@ def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, 
     taken = _taken(suspects, weights)
     kept = _protected(weights, total)
     parts: _Parts = {}
+    convicts: list[HtmlElement] = []
     for element, marks in suspects.items():
         convicting = [mark for mark in marks if taken[mark] < share * total]
         if not convicting or element in kept or element not in weights:
@@ -147,7 +148,8 @@ def _convict(body: HtmlElement, marked: Marked, share: float, weights: Weights, 
         if "hidden attribute" in marks or not _is_among_body(element, marked, weights, parts):
             note(dropped, ", ".join(convicting), element)
             forget(element, weights)
-            drop(element)
+            convicts.append(element)
+    drop_all(body, convicts)
 
 
 def _is_among_body(element: HtmlElement, marked: Marked, weights: Weights, parts: _Parts) -> bool:

@@ -36,7 +36,7 @@ _MOST_LINES = 3
 _MIN_LENGTH, _MAX_LENGTH = 40, 1200
 _LEAST_OPENING = 100.0
 _LEAST_PROSE, _MOST_LINKS = 0.8, 0.15
-_OPENING_KEY = 60
+_OPENING_KEY, _MOST_OPENING = 60, 30
 _PLACES = ("p", "div", "h2", "h3", "h4", "span", "strong", "b", "em", "section")
 _ELSEWHERE = frozenset({"figure", "figcaption", "a", "li"})
 
@@ -101,7 +101,7 @@ def _opening_lines(root: HtmlElement, weights: Weights) -> list[HtmlElement]:
     found: list[HtmlElement] = []
     for box in _boxes_before(root):
         if box.tag == "h1" or box.find(".//h1") is not None:
-            return found
+            return found if len(found) <= _MOST_OPENING else []
         weight = weights.get(box)
         if weight is None or weight.value <= _LEAST_OPENING or weight.density > _MOST_LINKS:
             continue

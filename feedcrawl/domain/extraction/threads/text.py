@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.polish import drop_repeats, grams, lines
 from feedcrawl.domain.extraction.bodies.weights import in_names, names
-from feedcrawl.domain.markup import drop
+from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import canonical_text, words
 
 if TYPE_CHECKING:
@@ -49,15 +49,17 @@ def _drop_panels(body: HtmlElement, authors: set[str]) -> None:
     """Remove signatures and panels on members; of a panel that names an author of posts, that name stays."""
     panels = [element for element in body.iterdescendants("*") if _is_panel(names(element))]
     inner = set(panels)
+    unnamed: list[HtmlElement] = []
     for panel in [panel for panel in panels if inner.isdisjoint(panel.iterancestors())]:
         texts = (canonical_text(part) for part in (*lines(panel), *panel.iter("a"), panel))
         author = next((text for text in texts if _folded(text) in authors), None)
         if author is None:
-            drop(panel)
+            unnamed.append(panel)
         else:
             tail = panel.tail
             panel.clear()
             panel.tag, panel.text, panel.tail = "p", author, tail
+    drop_all(body, unnamed)
 
 
 def _folded(text: str) -> str:

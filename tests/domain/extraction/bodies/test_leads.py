@@ -80,6 +80,7 @@ def test_plain_lead(page_of, lead):
         (f"<h1>Harbour</h1><figure><p>{LEAD} {OTHER}</p></figure>", []),
         (f"<h1>Harbour</h1><p><a href=/>{LEAD}</a> {OTHER}</p>", []),
         (f"<p>{LEAD} {OTHER}</p>", []),
+        ("<h1>Harbour</h1>" + "".join(f"<p>{LEAD} {OTHER} {n}</p>" for n in range(31)), []),
     ],
 )
 def test_add_opening(before, opening):
