@@ -34,7 +34,7 @@ _WORDS = re.compile(
     r"|pagination|pager|paging|newsletters?|subscribe|cookies?|modal|drawer|flyout|off-?canvas|mini-?cart|wishlist"
     r"|log-?in|sign-?in|sign-?up|share|sharing|social|toolbar|sort(?:ing|by)?|skip|popup|dropdown|lightbox|toast"
     r"|tooltip|announcement|visually-?hidden|sr-only|screen-reader\w*|recently|swatch\w*|disclaimer|copyright"
-    r"|masthead|site-header|ads?|advert\w*|sidebar)(?![a-z])"
+    r"|masthead|site-header|(?<!\d)ads?(?!\d)|advert\w*|sidebar)(?![a-z])"
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IN_CONTENT = frozenset({"article", "main", "section", "li"})

@@ -27,6 +27,7 @@ MAIN = f"<h1>Ships</h1><p>{SENTENCE}</p><p>{SENTENCE}</p><p>{SENTENCE}</p>"
         "<div role=listbox>Colour: red</div>",
         "<div role=img aria-label='4 of 5'>1385</div>",
         "<div class=product-filters>Colour: red</div>",
+        "<div class=top-ad>Buy a ship</div>",
         "<div class=sortBy>Sort by price</div>",
         "<div id=mini-cart>Your cart is empty</div>",
         "<div class=cookie-banner>We use cookies</div>",
@@ -46,8 +47,10 @@ def test_furniture_is_not_in_the_main_area(furniture):
         "".join(f"<div class=hide-ad><p>{SENTENCE} {SENTENCE}</p></div>" for _ in range(9)),
         f"<section class=shared-values><p>{SENTENCE}</p></section>",
         f"<section class=with-sidebar><p>{SENTENCE}</p></section>",
+        f"<section id=column-28c65ad00c><p>{SENTENCE}</p></section>",
+        f"<section class=table_root__adKqa><p>{SENTENCE}</p></section>",
     ],
-    ids=["headline", "hidden answers", "most of the page", "most of the page, in parts", "words in words", "has"],
+    ids=["headline", "hidden answers", "most of it", "most of it, in parts", "in words", "has", "number", "hash"],
 )
 def test_content_is(part):
     assert SENTENCE in area(part + "<p>More of the harbour</p>" * 40).text

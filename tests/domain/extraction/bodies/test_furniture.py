@@ -126,7 +126,7 @@ def test_a_name_that_hides_something_else_is_no_mark(name):
     "name",
     [
         "has-sidebar", "no-sidebar", "with-related", "sidebar-enabled--false", "text--with-comments",
-        "comments-disabled",
+        "comments-disabled", "table_root__adKqa", "styles_text__6adPr",
         "'elementor-widget elementor-widget-text-editor'", "'so-panel widget'", "hs_cos_wrapper_widget",
     ],
 )  # fmt: skip
