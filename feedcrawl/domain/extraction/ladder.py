@@ -34,6 +34,8 @@ from feedcrawl.domain.sanitize import clean_tree
 from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from lxml.html import HtmlElement
 
     from feedcrawl.domain.models import FeedContent, Post
@@ -84,7 +86,8 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
     if winner.rung not in {"rules", "feed"} and _completed(winner.body, page, posts):
         winner = replace(winner, text=canonical_text(winner.body))
     image = find_image(page, winner.body, feed)
-    title, published = find_title(page, feed), find_published(page, feed)
+    title = find_title(page, feed)
+    authors, published = _signature(page, feed, posts)
     paid = ("paid",) if is_paid(page) else ()
     return Extraction(
         title=title,
@@ -92,7 +95,7 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         html=_sanitized(winner.body, page.base, image_proxy),
         abstract=_abstract(winner.text),
         image=image,
-        authors=find_authors(page, feed),
+        authors=authors,
         published=published,
         modified=find_modified(page, feed),
         language=find_language(page, feed),
@@ -106,6 +109,20 @@ def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_prox
         notes=(f"{winner.rung}: {choice.reason}", *paid, *disagreements(page, feed, title, published)),
         posts=posts,
     )
+
+
+def _signature(
+    page: Page, feed: FeedContent | None, posts: tuple[Post, ...]
+) -> tuple[tuple[str, ...], datetime | None]:
+    """The authors and the publication: of a thread those of its first post, unless the feed states them."""
+    authors, published = find_authors(page, feed), find_published(page, feed)
+    first = posts[0] if posts else None
+    if first and first.author and not (feed and feed.authors):
+        authors = (first.author,)
+    if first and first.published and not (feed and feed.published):
+        is_same_day = published is not None and published.date() == first.published.date()
+        published = published if is_same_day else first.published
+    return authors, published
 
 
 def _completed(body: HtmlElement, page: Page, posts: tuple[Post, ...]) -> bool:

@@ -6,6 +6,7 @@ import pytest
 from feedcrawl.domain.extraction.ladder import extract
 from feedcrawl.domain.extraction.page import read_page
 from feedcrawl.domain.extraction.threads.posts import MAX_BYTES, find_posts
+from feedcrawl.domain.models import FeedContent
 
 FORUM = "https://forum.d.example/t/fog-signals/12"
 FIRST = "Which fog signal do you use on the outer pier, and how long does one last in salt water?"
@@ -238,3 +239,18 @@ def test_the_extraction_has_the_posts():
         ("bo_ek", datetime(2024, 3, 3, tzinfo=UTC)),
         ("Cy", datetime(2024, 3, 4, tzinfo=UTC)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("feed", "authors", "day"),
+    [
+        (None, ("Ann Lee",), 2),
+        (FeedContent(authors=("A. Lee",)), ("A. Lee",), 2),
+        (FeedContent(published=datetime(2024, 3, 1, tzinfo=UTC)), ("Ann Lee",), 1),
+    ],
+)
+def test_a_thread_is_signed_by_its_first_post_unless_the_feed_says_otherwise(feed, authors, day):
+    html = shown(PHPBB, "2 March 2024", "3 March 2024", "4 March 2024", around="<p>by The Keeper, 9 March 2024</p>{}")
+    extraction = extract(html, url=FORUM, feed=feed)
+    assert extraction.authors == authors
+    assert extraction.published == datetime(2024, 3, day, tzinfo=UTC)
