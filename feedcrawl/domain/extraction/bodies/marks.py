@@ -69,11 +69,11 @@ _HIDDEN_STATE = re.compile(
 )
 """Names that say that the element is hidden; in "overflow-hidden" and "hide-author" something else is."""
 _ABOUT = re.compile(
-    r"(?i:(?:(?<!\S)|--|__)(?:has|with|no|without)[-_]\S+|(?<!\S)\S+[-_](?:enabled?|disabled?|off|false|none)(?!\S))"
+    r"(?i:(?:(?<!\S)|--|__)(?:has|with|no(?!.?print)|without)[-_]\S+|(?<!\S)\S+[-_](?:enabled?|disabled?|off|false|none)(?!\S))"
     r"|(?<=__)(?=\S*[A-Z\d])[\w-]{5}(?!\S)"
 )
 """Names that say what an element has or lacks, and not what it is: "has-sidebar", "sidebar-enabled--false"; and the
-hashes of modules of styles: "table_root__adKqa".
+hashes of modules of styles: "table_root__adKqa". What is "no-print" is furniture.
 """
 
 _BUILDERS = re.compile(r"elementor-widget|so-panel|hs_cos_wrapper_widget|widget-(?:span|type)|widgetwrapper")

@@ -31,6 +31,7 @@ def cleared(body):
         f"<div class='elementor-widget elementor-widget-nav-menu'>{NOTE}</div>",
         f"<div class='widget widget_text'>{NOTE}</div>",
         f"<div class='card--with-picture related'>{NOTE}</div>",
+        f"<div class=no-print>{NOTE}</div>",
         f"<div hidden>{NOTE}</div>",
         f"<div aria-label='Video Player'>{NOTE}</div>",
         f"<div aria-hidden=true>{NOTE}</div>",
