@@ -60,10 +60,11 @@ _NOTICE_HINTS = (
 _LONGEST_LABEL, _AROUND = 50, " -–—*•·|:.…»>[]()↑↓→▲▼"
 _NOTICES_WITHIN = (
     r"\bwe (?:may|might|could|can|will)? ?(?:earn|receive|get) (?:a |an )?(?:small |affiliate )?commissions?\b",
+    r"\bwe (?:may|might|could) (?:be compensated|receive compensation)\b",
     r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
 )
 _NOTICE_WITHIN = re.compile("|".join(_NOTICES_WITHIN), re.IGNORECASE)
-_NOTICE_WITHIN_HINTS = ("commission", "this content", "this video", "this embed")
+_NOTICE_WITHIN_HINTS = ("commission", "compensat", "this content", "this video", "this embed")
 
 
 _LABELS = frozenset({

@@ -35,6 +35,8 @@ def test_lines_that_lead_to_other_articles(line, expected):
         ("広告", True),
         ("Read More →", True),
         ("↑ Back to top", True),
+        ("We may be compensated when you click on a link.", True),
+        ("Patients may be compensated when a court says so.", False),
         ("An advertisement", False),
         ("Advertising", False),
         ("Anzeige wegen Diebstahls", False),
