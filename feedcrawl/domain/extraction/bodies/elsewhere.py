@@ -34,7 +34,7 @@ def leads_elsewhere(element: HtmlElement, own: frozenset[str]) -> bool:
 
 
 def leads_to_article(element: HtmlElement, own: frozenset[str]) -> bool:
-    """True if an element has links that stay neither within the page nor lead to other sites; `own` as above."""
+    """True unless all links of an element stay within the page, or lead to sites that are not among `own`."""
     targets = [link.get("href", "").strip() for link in element.iter("a")]
     stays = bool(targets) and all(len(target) > 1 and target.startswith("#") for target in targets)
     return not stays and not leads_elsewhere(element, own)

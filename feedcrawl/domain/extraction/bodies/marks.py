@@ -184,7 +184,7 @@ def _words(named: str) -> tuple[str, ...]:
 
 
 def own_names(named: str) -> str:
-    """A class and id without the names that say what an element has or lacks."""
+    """A class and id without the names that say what an element has or lacks, and without hashes."""
     return _ABOUT.sub(" ", named)
 
 
