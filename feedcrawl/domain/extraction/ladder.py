@@ -127,8 +127,10 @@ def _signature(
 
 def _completed(body: HtmlElement, page: Page, posts: tuple[Post, ...]) -> bool:
     """Clear the body of a thread, complete that of a recipe; True if the body was changed."""
+    if clear_thread(body, posts):
+        return True
     recipe = stated_recipe(page)
-    return clear_thread(body, posts) or (recipe is not None and complete_recipe(body, recipe))
+    return recipe is not None and complete_recipe(body, recipe)
 
 
 def _sanitized(body: HtmlElement, base_url: str, image_proxy: str | None) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.furniture import shown_body
 from feedcrawl.domain.extraction.bodies.items import Items, count_items
-from feedcrawl.domain.extraction.bodies.marks import own_names
+from feedcrawl.domain.extraction.bodies.marks import ROLES, own_names
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, remembered, weigh
 from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import canonical_text, fold, raw_text
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.markup import Elements
 
 _TAGS = frozenset({"nav", "footer", "aside", "form", "dialog", "menu"})
-_ROLES = frozenset({
-    "navigation", "search", "dialog", "banner", "contentinfo", "complementary", "alert", "menu", "menubar",
-    "alertdialog", "listbox", "tooltip", "toolbar", "marquee", "img", "status",
-})  # fmt: skip
 _WORDS = re.compile(
     r"(?<![a-z])(?:nav|navbar|navigation|megamenu|(?:sub)?menu|breadcrumbs?|footer|filters?|facets?|refine(?:ments?)?"
     r"|pagination|pager|paging|newsletters?|subscribe|cookies?|modal|drawer|flyout|off-?canvas|mini-?cart|wishlist"
@@ -114,7 +110,7 @@ def _is_furniture(element: HtmlElement, headed: set[HtmlElement]) -> bool:
         return element not in headed and _IN_CONTENT.isdisjoint(kin.tag for kin in element.iterancestors())
     if not attributes or tag in {"main", "article"}:
         return False
-    if attributes.get("role") in _ROLES:
+    if attributes.get("role") in ROLES:
         return True
     named = names(element)
     return bool(named) and _names_furniture(named)

@@ -26,7 +26,7 @@ _ELEMENTS = {
     "nav": "<nav>", "footer": "<footer>", "aside": "<aside>", "head": "<head>", "dialog": "<dialog>",
     "menu": "<menu>", "form": "<form>",
 }  # fmt: skip
-_ROLES = frozenset({
+ROLES = frozenset({
     "navigation", "complementary", "banner", "contentinfo", "dialog", "search", "alertdialog", "menu", "menubar",
     "listbox", "tooltip", "toolbar", "marquee", "img", "alert", "status",
 })  # fmt: skip
@@ -95,7 +95,7 @@ def certain(marks: list[str]) -> list[str]:
 
 def may_be_furniture(label: Label) -> bool:
     """False for a label whose elements have no marks of furniture, wherever they are."""
-    is_marked = label.tag in _ELEMENTS or label.is_hidden or label.is_player or label.role in _ROLES
+    is_marked = label.tag in _ELEMENTS or label.is_hidden or label.is_player or label.role in ROLES
     return label.tag not in _UNMARKED and (is_marked or bool(words_of(label.names)))
 
 
@@ -107,7 +107,7 @@ def marks_of(element: HtmlElement, label: Label) -> list[str]:
     for_members = tag in _LINES and "paywall" in marking
     if label.is_hidden and not for_members:
         found.append("hidden attribute")
-    if label.role in _ROLES:
+    if label.role in ROLES:
         found.append(f"role {label.role}")
     if label.is_player:
         found.append("player label")
