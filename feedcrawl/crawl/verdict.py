@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+UNMODIFIED = 304
+VALIDATOR_HEADERS = frozenset({b"If-None-Match", b"If-Modified-Since"})
+
 
 class Verdicts:
     """Stores `meta["outcome"]` on a request and releases the host's slot with the signal about the host."""
@@ -42,12 +45,14 @@ class Verdicts:
         self._now = now
 
     def answered(self, request: Request, response: Response) -> None:
-        """Judge a response by its status. The signal of a 304 is reported by the commit that follows at once
-        (`meta["signal"]`).
+        """Judge a response by its status; a 304 to a request without validators is a failure (`unasked_304`).
+
+        The signal of a 304 is reported by the commit that follows at once (`meta["signal"]`).
         """
         lease = request.meta["lease"]
         self._turned(self._leases.own_network.answered(lease.task.host))
-        outcome = judge(response.status, task_kind=lease.task.kind)
+        unasked = response.status == UNMODIFIED and not VALIDATOR_HEADERS.intersection(request.headers)
+        outcome = judge("unasked_304" if unasked else response.status, task_kind=lease.task.kind)
         retry_after = response.headers.get("Retry-After")
         wait = retry_after_sec(retry_after.decode("latin-1"), now=self._now()) if retry_after else None
         request.meta["retry_after_sec"] = wait

@@ -134,7 +134,7 @@ class FeedTasks(TaskHandler):
         request = cast("Request", response.request)
         requested, received = self._requested(request), self._received(response)
         feed = requested.feed
-        if received.result == "not_modified" and (why := _unusable(request, requested)) is not None:
+        if (why := _unusable(requested, received.result)) is not None:
             if "whole" not in requested.lease.task.payload:
                 self._request_whole(requested.lease, why)
                 return
@@ -258,12 +258,13 @@ class FeedTasks(TaskHandler):
         )
 
 
-def _unusable(request: Request, requested: FeedRequested) -> Literal["unasked", "deaf"] | None:
-    """The reason why a 304 is unusable: no validator was sent, or only that of a replaced version. None if it is
-    usable.
+def _unusable(requested: FeedRequested, result: str) -> Literal["unasked", "deaf"] | None:
+    """The reason why a 304 is unusable: no validator was sent, or only that of a replaced version. None if the response
+    is usable, or is no 304.
     """
-    sent = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
-    return "unasked" if not sent else "deaf" if requested.kind == "test" else None
+    if result == "unasked_304":
+        return "unasked"
+    return "deaf" if result == "not_modified" and requested.kind == "test" else None
 
 
 def _reads_all(requested: FeedRequested) -> bool:

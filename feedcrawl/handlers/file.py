@@ -76,9 +76,6 @@ class FileTasks(TaskHandler):
             self._unfetched(*settled, settled[0].meta.get("http_status"), sentence(failure.value))
 
     def _unfetched(self, request: Request, outcome: Outcome, http_status: int | None, detail: str = "") -> None:
-        if outcome.kind == "not_modified":  # a 304, though no validator was sent
-            self._refuse(request, outcome.reason, http_status)
-            return
         ending = self.ending(request, outcome, http_status)
         if ending == "dead":
             self._refuse(request, outcome.reason, http_status, detail, dead_letter=outcome.dead_letter)

@@ -60,8 +60,8 @@ def verdicts(frees: Frees, stats: MemoryStatsCollector) -> Verdicts:
     return Verdicts(frees, stats, lambda: NOW)
 
 
-def request_of(kind: str = "article") -> Request:
-    return Request(URL, meta={"lease": Lease(Task("t", kind, URL, "a.test"), History(), "1-x")})
+def request_of(kind: str = "article", **headers: str) -> Request:
+    return Request(URL, headers=headers, meta={"lease": Lease(Task("t", kind, URL, "a.test"), History(), "1-x")})
 
 
 # The signal for the host; that of a 304 comes with the commit, so that its slot is freed there.
@@ -92,7 +92,7 @@ def test_each_status_is_a_signal_for_its_host(
     verdicts: Verdicts, frees: Frees, kind: str, first: int, last: int, signal: str | None
 ) -> None:
     for status in range(first, last + 1):
-        request = request_of(kind)
+        request = request_of(kind, **{"If-None-Match": '"1"'})
         verdicts.answered(request, Response(URL, status=status))
         assert request.meta["outcome"].reason in {f"http_{status}", "protocol"}
         if signal is None:
@@ -100,6 +100,26 @@ def test_each_status_is_a_signal_for_its_host(
         else:
             assert frees.signals.pop() == (signal, None)
             assert "signal" not in request.meta
+
+
+@pytest.mark.parametrize(
+    ("kind", "header", "reason", "fate"),
+    [
+        ("article", None, "unasked_304", "retry"),
+        ("file", "Accept", "unasked_304", "retry"),
+        ("sitemap", None, "unasked_304", "reschedule"),
+        ("article", "if-modified-since", "http_304", "done"),
+        ("sitemap", "If-None-Match", "http_304", "done"),
+    ],
+)
+def test_a_304_answers_only_a_conditional_request(
+    verdicts: Verdicts, frees: Frees, kind: str, header: str | None, reason: str, fate: str
+) -> None:
+    request = request_of(kind, **({header: "x"} if header else {}))
+    verdicts.answered(request, Response(URL, status=304))
+    outcome = request.meta["outcome"]
+    assert (outcome.reason, outcome.fate) == (reason, fate)
+    assert frees.signals == ([("answered", None)] if reason == "unasked_304" else [])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +185,7 @@ def test_a_failure_is_judged_once(verdicts: Verdicts, frees: Frees) -> None:
 
 def test_outcomes_are_counted(verdicts: Verdicts, stats: MemoryStatsCollector) -> None:
     verdicts.answered(request_of(), Response(URL, status=404))
-    verdicts.answered(request_of(), Response(URL, status=304))
+    verdicts.answered(request_of(**{"If-None-Match": "x"}), Response(URL, status=304))
     verdicts.failed(request_of(), net.DNSLookupError())
     verdicts.failed(request_of(), ours.HopElsewhere(HOP, (URL,)))
     outcomes = {name: value for name, value in stats.get_stats().items() if name.startswith("feedcrawl/outcome/")}

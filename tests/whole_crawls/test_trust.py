@@ -9,6 +9,7 @@ from origin import Answer, document
 from world import World, entry, events, feed, good_page, world_in
 
 from feedcrawl.domain.subscriptions.records import Feed, dump
+from feedcrawl.store.sites.sitemaps import Sitemaps
 from feedcrawl.store.subscriptions.registry import Registry
 
 MODIFIED = Answer(status=304)
@@ -70,6 +71,31 @@ def test_an_unrequested_304_is_requested_again(tmp_path: Path) -> None:
         assert world.paths("first", site.name).count("/feed") == world.paths("first", site.name).count("/stubborn") == 2
         results = {found.subscription.url: found.polls.last_result for found in Registry(client).all()}
         assert results == {site.url("/feed"): "fetched", stubborn: "unasked_304"}
+
+
+def test_an_unrequested_304_loses_no_article(tmp_path: Path) -> None:
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1", FEEDCRAWL_MAX_ATTEMPTS="2") as world:
+        site = world.origin.site("rude.test")
+        site.serve("/once", MODIFIED, good_page("once"))
+        stubborn = site.serve("/always", MODIFIED)
+        feed_url = site.serve("/feed", feed([entry(site, "once"), entry(site, "always")]))
+        run = world.crawl("first", f"feeds={feed_url}")
+        assert [line["url"] for line in world.lines("articles")] == [site.url("/once")]
+        (refused,) = [line for line in world.logged("first", "article_refused")]
+        assert (refused["url"], refused["code"], refused["reason"]) == (stubborn, "FAIL_HTTP", "unasked_304")
+        assert run.code == 0
+
+
+def test_an_unrequested_304_is_no_reading_of_a_sitemap(tmp_path: Path) -> None:
+    with world_in(tmp_path) as world, world.client() as client:
+        site = world.origin.site("rude.test")
+        listed = document(site.serve("/a", good_page("a")), content_type="text/plain")
+        sitemap = site.serve("/sitemap.txt", MODIFIED, listed)
+        world.crawl("first", f"sitemaps={sitemap}", spider="sitemaps")
+        (watched,) = Sitemaps(client).all()
+        assert (watched.record.last_result, watched.record.last_success_at) == ("unasked_304", None)
+        world.crawl("second", "now=1", spider="sitemaps")
+        assert [line["url"] for line in world.lines("articles")] == [site.url("/a")]
 
 
 def test_a_stamp_in_a_document_changes_nothing(tmp_path: Path) -> None:

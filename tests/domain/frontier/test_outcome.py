@@ -39,6 +39,7 @@ NAMES = [
     ("connection_lost", "unstable", "soft", "retry", "FAIL_HTTP", True),
     ("truncated", "unstable", "soft", "retry", "FAIL_HTTP", True),
     ("protocol", "unstable", "soft", "retry", "FAIL_HTTP", True),
+    ("unasked_304", "unstable", "ok", "retry", "FAIL_HTTP", True),
     ("redirect_loop", "unusable", "ok", "dead", "FAIL_HTTP", True),
     ("too_many_redirects", "unusable", "ok", "dead", "FAIL_HTTP", True),
     ("bad_redirect", "unusable", "ok", "dead", "FAIL_HTTP", True),
