@@ -107,6 +107,11 @@ class ParsedFeed:
     hints: PublisherHints = field(default_factory=PublisherHints)
     paging: Paging = field(default_factory=Paging)
 
+    @property
+    def is_truncated(self) -> bool:
+        """True if the document ended before its root element did: entries may be missing."""
+        return "truncated" in self.notes
+
 
 @dataclass(frozen=True, slots=True)
 class SitemapRef:

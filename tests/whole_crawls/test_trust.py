@@ -81,7 +81,7 @@ def test_an_unrequested_304_loses_no_article(tmp_path: Path) -> None:
         feed_url = site.serve("/feed", feed([entry(site, "once"), entry(site, "always")]))
         run = world.crawl("first", f"feeds={feed_url}")
         assert [line["url"] for line in world.lines("articles")] == [site.url("/once")]
-        (refused,) = [line for line in world.logged("first", "article_refused")]
+        (refused,) = world.logged("first", "article_refused")
         assert (refused["url"], refused["code"], refused["reason"]) == (stubborn, "FAIL_HTTP", "unasked_304")
         assert run.code == 0
 

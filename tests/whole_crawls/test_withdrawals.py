@@ -21,13 +21,16 @@ def test_a_complete_feed_deletes_missing_entries_and_keeps_their_articles(tmp_pa
         for name in "abc":
             site.serve(f"/{name}", good_page(name))
         whole, less, empty = complete(a, b, c), complete(a, c), complete()
-        url = site.serve("/feed", whole, less, empty, complete(c, a), whole)
+        cut = document(whole.body[: whole.body.rindex(b"<item>") + 20], content_type="application/rss+xml")
+        url = site.serve("/feed", whole, cut, less, empty, complete(c, a), whole)
         windowed = site.serve("/window", feed([replace(b, guid="w")], etag=None), feed([], etag=None))
         world.crawl("whole", f"feeds={url},{windowed}")
         assert events(client, "entry_deleted") == []
+        world.crawl("cut", "now=1")  # a truncated document deletes nothing
+        assert events(client, "entry_deleted") == []
         world.crawl("less", "now=1")
         (gone,) = events(client, "entry_deleted")
-        assert (gone["entry_uid"], gone["event"].rpartition(":")[2]) == ("id-b", "1")
+        assert (gone["entry_uid"], gone["event"].rpartition(":")[2]) == ("id-b", "2")
         (marked,) = events(client, "article_deleted")
         assert (marked["uid"], marked["why"]) == (gone["article_uid"], "entry_deleted")
         stored = article(client, site.url("/b"))
@@ -43,7 +46,7 @@ def test_a_complete_feed_deletes_missing_entries_and_keeps_their_articles(tmp_pa
         with world.wired() as wired:
             (found,) = (each for each in wired.registry.all() if each.subscription.url == url)
             lines = wired.registry.journal(found.id)
-        assert [line.get("deleted", 0) for line in reversed(lines)] == [0, 1, 0, 0]
+        assert [line.get("deleted", 0) for line in reversed(lines)] == [0, 0, 1, 0, 0]
         world.crawl("back", "now=1")
         assert [each["entry_uid"] for each in events(client, "entry_updated")] == ["id-b"]
 

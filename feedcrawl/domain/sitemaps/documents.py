@@ -35,11 +35,16 @@ MAX_EVENTS: Final = 4_000_000  # starts and ends of elements; a sitemap with 100
 
 COMMON_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml")
 
+TRUNCATED: Final = "truncated: the document ends before its root element does"
+
 _KINDS = {"urlset": "urlset", "sitemapindex": "index"}
 _OTHER_ROOTS = {"rss": "feed", "feed": "feed", "rdf": "feed", "html": "html"}
 
 _START = re.compile(rb"<\?xml\s|<(?:\w+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_ROOT_END = re.compile(rb"</(?:\w+:)?(?:urlset|sitemapindex)\s*>|<(?:urlset|sitemapindex)[^<>]*/>", re.IGNORECASE)
+_LOC = re.compile(rb"<(?:\w+:)?loc\b", re.IGNORECASE)
+_ELEMENT_END = re.compile(rb".*</(?:\w+:)?(?:url|sitemap)\s*>", re.IGNORECASE | re.DOTALL)
 _COMMENTS = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _UNDEFINED = re.compile(r"&\w+;")
 _LOOSE = re.compile(rb"<!\[CDATA\[(?:.*?\]\]>|.*)|<(?![\w:/!?])|&(?!#)(?:(\w+);)?", re.DOTALL)
@@ -113,8 +118,9 @@ def _text_list(content: bytes) -> ParsedSitemap | None:
 
 def _xml(content: bytes) -> ParsedSitemap:
     """The urlset or index in `content`. No DTD, entity or network is used; libxml2 limits depth and text."""
+    whole, notes = _without_cut_end(_utf8(content))
     events = etree.iterparse(
-        BytesIO(_mended(_utf8(content))),
+        BytesIO(_mended(whole)),
         events=("start", "end"),
         recover=True,
         resolve_entities=False,
@@ -127,8 +133,17 @@ def _xml(content: bytes) -> ParsedSitemap:
     )
     with suppress(etree.XMLSyntaxError):
         for _, root in events:
-            return _read(events, _kind(root))
+            found = _read(events, _kind(root))
+            return replace(found, notes=notes + found.notes)
     raise NotASitemap("html" if _HTML.search(content[:4096]) else "not_xml", "the document has no readable element")
+
+
+def _without_cut_end(content: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """`content` without an element that is cut off at its end, since half a URL is another URL; and notes."""
+    if not _START.search(content[:65536]) or _ROOT_END.search(content):
+        return content, ()
+    end = _ELEMENT_END.match(content)
+    return end[0] if end else _LOC.split(content, maxsplit=1)[0], (TRUNCATED,)
 
 
 def _utf8(content: bytes) -> bytes:

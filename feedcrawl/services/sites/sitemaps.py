@@ -15,6 +15,7 @@ from feedcrawl.domain.frontier.payloads import OF_REDIRECTS, filled, without
 from feedcrawl.domain.frontier.traces import TRACE, carried
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps import MAX_SITEMAPS
+from feedcrawl.domain.sitemaps.documents import TRUNCATED
 from feedcrawl.domain.sitemaps.news import Terms
 from feedcrawl.domain.sitemaps.state import MAX_DEPTH, Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
@@ -226,6 +227,8 @@ def poll_record(poll: SitemapPoll, decision: Decision) -> SitemapRecord:
     )
     if poll.news is None:
         return record
+    if TRUNCATED in poll.news.notes:  # a 304 would hide the rest; the validators of the same body again count
+        record = replace(record, etag=None, last_modified=None)
     return replace(
         record,
         body_hash=poll.received.body_hash,

@@ -94,12 +94,13 @@ def possibly_missed(poll: FeedPoll, found: ComparedEntries) -> bool:
 
 
 def _has_all_entries(poll: FeedPoll, compared: ComparedEntries) -> bool:
-    """True if an entry that is not in the document is no longer in the feed. An empty document deletes nothing: most
-    empty documents are faults.
+    """True if an entry that is not in the document is no longer in the feed. An empty or truncated document deletes
+    nothing: both are faults.
     """
     if (
         poll.received.parsed is None
         or not poll.received.parsed.paging.complete
+        or poll.received.parsed.is_truncated
         or poll.requested.is_archive
         or poll.requested.is_delivery
         or compared.over_limit

@@ -267,6 +267,8 @@ def _learnt(poll: FeedPoll, url: str) -> dict[str, Any]:
         fields |= {"etag": None, "last_modified": None, "body_hash": None, "digest": None}
     elif entries.waits:
         fields |= {"body_hash": None, "digest": None}
+    if received.parsed.is_truncated:  # a 304 would hide the rest; the validators of the same body again count
+        fields |= {"etag": None, "last_modified": None}
     onward = poll.found.onward
     return fields | {
         "archives": onward.step.reason if onward is not None and not onward.walk.gap else before.archives,

@@ -130,6 +130,28 @@ def test_a_truncated_document_loses_no_entry_before_the_cut(cut):
 
 
 @pytest.mark.parametrize(
+    ("inside", "found", "cut_off"),
+    [
+        (f"{ITEM}<item><title>tw", ["one"], True),
+        (f"{ITEM}<item><title>two</title><link>https://news.example/tw", ["one"], True),
+        (f"{ITEM}<item><title>two</title><description><![CDATA[<p>a</p><p>b", ["one"], True),
+        ("<item><title>on", [], True),
+        (ITEM, ["one"], False),
+        (f"{ITEM}<item><title>two</title></item><langu", ["one", "two"], False),
+        ("<item><title>one</title><item><title>two</title>", ["one", "two"], False),  # its entries are never closed
+    ],
+)
+def test_an_entry_in_which_a_document_ends_is_left_out(inside, found, cut_off):
+    feed = parse(RSS.format(inside).removesuffix("</channel></rss>").encode(), url=URL)
+    assert (titles(feed), feed.is_truncated, "entry_cut_off" in feed.notes) == (found, True, cut_off)
+
+
+def test_an_entry_without_end_before_the_end_of_the_root_stays():
+    feed = parse(RSS.format(f"{ITEM}<item><title>two</title>").encode(), url=URL)
+    assert (titles(feed), feed.is_truncated) == (["one", "two"], False)
+
+
+@pytest.mark.parametrize(
     "inside",
     [
         f"<language>en{ITEM}{ITEM}",

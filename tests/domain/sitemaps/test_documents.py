@@ -34,6 +34,22 @@ def urlset(inner: bytes) -> bytes:
     return b"<urlset>" + inner + b"<url><loc>https://news.example/last</loc></url></urlset>"
 
 
+@pytest.mark.parametrize(
+    ("body", "found", "truncated"),
+    [
+        (b"<urlset><url><loc>https://a.test/1</loc></url><url><loc>https://a.te", ["https://a.test/1"], True),
+        (b"<urlset><url><loc>https://a.test/1</loc></url><url><loc>https://a.test/2</loc>", ["https://a.test/1"], True),
+        (b"<s:urlset><s:url><s:loc>https://a.test/1</s:loc></s:url>", ["https://a.test/1"], True),
+        (b"<urlset><url><loc>https://a.te", [], True),
+        (b"<urlset><url><loc>https://a.test/1</loc></url></urlset>junk", ["https://a.test/1"], False),
+        (b"<urlset/>", [], False),
+    ],
+)
+def test_a_url_in_which_a_document_ends_is_left_out(body: bytes, found: list[str], truncated: bool) -> None:
+    parsed = documents.parse(body, url=URL)
+    assert ([each.loc for each in parsed.urls], documents.TRUNCATED in parsed.notes) == (found, truncated)
+
+
 def locs(body: bytes) -> list[str]:
     return [entry.loc for entry in documents.parse(body, url=URL).urls]
 

@@ -13,6 +13,7 @@ from feedcrawl.domain.cadence.values import CadencePolicy
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
+from feedcrawl.domain.sitemaps.documents import TRUNCATED
 from feedcrawl.domain.sitemaps.news import Found, News
 from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
@@ -230,6 +231,13 @@ def test_validators_move_on_with_success_only(result: str, status: int | None, e
     assert (left.etag, left.last_result, left.last_status) == (etag, result, status)
     assert (left.last_success_at == rfc3339(NOW)) is succeeded
     assert made.received.failed is not succeeded
+
+
+def test_a_truncated_document_leaves_no_validators() -> None:
+    before = Watched(SITEMAP, record(etag='"1"', last_success_at="then", interval_sec=22_000.0))
+    for notes, etag in (((TRUNCATED,), None), ((), '"2"')):
+        made = poll(None, watched=before, validators=Validators('"2"', None), news=replace(news("x"), notes=notes))
+        assert sitemaps.poll_record(made, decision(made)).etag == etag
 
 
 def test_new_urls_or_a_changed_body_count_as_news() -> None:

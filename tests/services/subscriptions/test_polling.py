@@ -156,6 +156,15 @@ def test_an_unchanged_body_brings_its_validators() -> None:
     assert (record.etag, record.last_modified, record.body_hash) == ('"2"', None, "old")
 
 
+def test_a_truncated_document_leaves_no_validators_until_it_comes_again() -> None:
+    known = Feed(SUBSCRIPTION, replace(BEFORE, body_hash="new"))
+    cut, received = replace(PARSED, notes=("truncated",)), Validators('"2"', "now")
+    record = record_of(poll(parsed=cut, body_hash="new", validators=received))
+    assert (record.etag, record.last_modified, record.body_hash) == (None, None, "new")
+    again = record_of(poll("unchanged", 200, feed=known, validators=received))
+    assert (again.etag, again.last_modified) == ('"2"', "now")
+
+
 @pytest.mark.parametrize(
     ("result", "status"), [("html", 200), ("parse_timeout", 200), ("http_503", 503), ("dns", None), ("too_large", 200)]
 )

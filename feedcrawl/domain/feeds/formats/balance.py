@@ -27,7 +27,8 @@ def balance(text: str) -> tuple[str, list[str]]:
     """The text with every element closed, stray end tags removed, and no entry inside another entry; and the codes of
     faults.
 
-    The text ends with the root element; anything after it (a second root, junk) is removed.
+    The text ends with the root element; anything after it (a second root, junk) is removed. So is an entry in which the
+    text ends, unless entries before it were not closed either: half a title or link would be stored as an entry.
     """
     writer = _Balancer()
     for match in _TOKEN.finditer(text):
@@ -45,6 +46,8 @@ class _Balancer:
         self.closed = False
         self._open: list[str] = []
         self._holders = 0  # open elements that contain entries
+        self._left = False  # an entry was not closed before the next
+        self._entry: tuple[int, int] | None = None  # the place of the open entry in `_open` and in `_out`
         self._out: list[str] = []
 
     def take(self, match: re.Match[str]) -> None:
@@ -62,6 +65,10 @@ class _Balancer:
         """The written text, with all open elements closed."""
         if self._open:
             self.codes["truncated"] = None
+        if self._entry and not self._left:
+            self.codes["entry_cut_off"] = None
+            depth, begin = self._entry
+            del self._open[depth:], self._out[begin:]
         while self._open:
             self._out.append(f"</{self._pop()}>")
         return "".join(self._out)
@@ -76,6 +83,8 @@ class _Balancer:
             self.codes["too_deep"] = None
             return
         empty = attributes.rstrip().endswith("/")
+        if _local(name) in ENTRIES and self._open and not (empty or self._entry):
+            self._entry = len(self._open), len(self._out)
         self._out.append(f"<{name}{_attributes(attributes)}{'/' * empty}>")
         if not empty:
             self._open.append(name)
@@ -83,12 +92,15 @@ class _Balancer:
 
     def _pop(self) -> str:
         name = self._open.pop()
+        if self._entry and len(self._open) == self._entry[0]:
+            self._entry = None
         self._holders -= _local(name) in HOLDERS
         return name
 
     def _leave_for_entry(self) -> None:
         """Close the elements that are open inside the innermost holder of entries, before the next entry begins."""
         while self._holders and _local(self._open[-1]) not in HOLDERS:
+            self._left = self._left or _local(self._open[-1]) in ENTRIES
             self._out.append(f"</{self._pop()}>")
             self.codes["unclosed_element"] = None
 
