@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from feedcrawl.domain.errors import NotAFeed
+from feedcrawl.domain.feeds.formats.vocabulary import ROOTS
 from feedcrawl.domain.http.sniffing import kind_of
 
 # Patterns of pages that require proof that the client is no robot, by the maker of the page.
@@ -35,6 +36,13 @@ _NOT_FOUND = re.compile(
     r"|nicht gefunden|introuvable|no encontrad[ao]|non trovat[ao]|não encontrad[ao]|niet gevonden|nie znaleziono)",
     re.IGNORECASE,
 )
+# Elements with which a page begins that leaves out <html>: pages of firewalls and of scripts often do.
+_BEGINS_PAGE = re.compile(
+    r"(?:meta|title|base|style|script|noscript|iframe|frameset|div|section|header|main|center|table|form|h[1-6]|p|br|hr"
+    r"|font|span|pre|ul|img|a|b|i|em|strong)",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(r"<(?:[\w-]+:)?(?:item|entry)\b", re.IGNORECASE)
 _ELEMENT = re.compile(r"<(?![?!])([\w:.-]+)")
 _LISTS = {
     "urlset": ("sitemap", "a sitemap; subscribe to it as one"),
@@ -57,8 +65,10 @@ def refusal(text: str) -> NotAFeed:
     name = first[1].rpartition(":")[2].lower() if first else ""
     if name in _LISTS:
         return NotAFeed(*_LISTS[name])
-    if _HTML.search(head):
+    if _HTML.search(head) or (_BEGINS_PAGE.fullmatch(name) and not _ENTRY.search(head)):
         return _page(head)
+    if first and name in ROOTS:
+        return NotAFeed("xml", f"begins like a feed, with <{first[1]}>, but is cut off or has no content of a feed")
     if first:
         return NotAFeed("xml", f"markup whose first element is <{first[1][:80]}>, not rss, rdf:RDF, feed or channel")
     return NotAFeed("text", f"plain text that begins with {head[:60]!r}")

@@ -32,6 +32,11 @@ from feedcrawl.domain.feeds import parse
         (b'<service xmlns="http://www.w3.org/2007/app"/>', "xml"),
         (b"<items><item/></items>", "xml"),
         (b"<rss", "xml"),
+        (b'<meta http-equiv="refresh" content="0; url=/feed">', "html"),
+        (b"<title>404 Not Found</title><h1>404 Not Found</h1>", "soft_404"),
+        (b"<script>location.reload()</script><form><input type='password'></form>", "login_page"),
+        (b"<H1>Datenbankfehler</H1>", "html"),
+        (b"<p:items><item/></p:items>", "xml"),
         (b"%PDF-1.7 x", "binary"),
         (b"\x1f\x8b\x08\x00" + b"\0" * 100, "binary"),
         (b"PK\x03\x04xxxx", "binary"),
@@ -46,3 +51,9 @@ def test_a_foreign_document_is_refused_with_its_kind(body, code):
         parse(body, url="https://news.example/feed")
     assert refused.value.code == code
     assert refused.value.detail
+
+
+@pytest.mark.parametrize("body", [b"<rss version='2.0'", b"<?xml version='1.0'?><feed", b"<channel><x/></channel>"])
+def test_the_refusal_of_half_a_feed_says_that_it_begins_like_a_feed(body):
+    with pytest.raises(NotAFeed, match="begins like a feed"):
+        parse(body, url="https://news.example/feed")
