@@ -127,7 +127,8 @@ def _signature(
 
 def _completed(body: HtmlElement, page: Page, posts: tuple[Post, ...]) -> bool:
     """Clear the body of a thread, complete that of a recipe; True if the body was changed."""
-    if clear_thread(body, posts):
+    if posts:
+        clear_thread(body, posts)
         return True
     recipe = stated_recipe(page)
     return recipe is not None and complete_recipe(body, recipe)

@@ -15,7 +15,7 @@ from feedcrawl.domain.extraction.bodies.furniture import shown_body
 from feedcrawl.domain.extraction.bodies.items import Items, count_items
 from feedcrawl.domain.extraction.bodies.marks import ROLES, own_names
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, names, remembered, weigh
-from feedcrawl.domain.markup import drop, drop_all
+from feedcrawl.domain.markup import drop_all
 from feedcrawl.domain.text import canonical_text, fold, raw_text
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def _clear(body: HtmlElement, weights: Weights) -> None:
     for element in found:
         looks = element.tag, element.get("class")
         alike[looks] = alike.get(looks, 0) + weights[element].total
+    dropped: list[HtmlElement] = []
     for element in found:
         weight = weights.get(element)
         if weight is None or weight.total >= most:
@@ -99,7 +100,8 @@ def _clear(body: HtmlElement, weights: Weights) -> None:
         if element in headed and weight.total > most_headed and element.tag not in {"nav", "aside", "footer"}:
             continue
         forget(element, weights)
-        drop(element)
+        dropped.append(element)
+    drop_all(body, dropped)
 
 
 def _is_furniture(element: HtmlElement, headed: set[HtmlElement]) -> bool:
@@ -138,6 +140,7 @@ def _drop_menus(root: HtmlElement, weights: Weights) -> None:
         if element.tag == "h1":
             break
         above.append(element)
+    menus: list[HtmlElement] = []
     for element in above:
         weight = weights.get(element)
         links = sum(1 for _ in element.iter("a"))
@@ -148,7 +151,8 @@ def _drop_menus(root: HtmlElement, weights: Weights) -> None:
             and weight.total < _MENU_LENGTH * links
         ):
             forget(element, weights)
-            drop(element)
+            menus.append(element)
+    drop_all(root, menus)
 
 
 def _drop_calls(root: HtmlElement) -> None:

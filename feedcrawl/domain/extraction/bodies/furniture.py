@@ -16,7 +16,7 @@ from feedcrawl.domain.extraction.bodies.marks import certain, marked_elements, m
 from feedcrawl.domain.extraction.bodies.weights import Weights, forget, in_names, names, weigh
 from feedcrawl.domain.extraction.labels import label_of
 from feedcrawl.domain.figures.embeds import EMBEDS, embed_of
-from feedcrawl.domain.markup import drop, drop_all
+from feedcrawl.domain.markup import drop_all
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
@@ -104,9 +104,10 @@ def shown_body(
     body = elements.tree.find("body")
     if body is None:
         body = elements.tree
-    for dialog in [box for box in consent_dialogs(elements, labels) if body in box.iterancestors()]:
+    dialogs = [box for box in consent_dialogs(elements, labels) if body in box.iterancestors()]
+    for dialog in dialogs:
         note(dropped, "consent software", dialog)
-        drop(dialog)
+    drop_all(body, dialogs)
     return body, opened
 
 

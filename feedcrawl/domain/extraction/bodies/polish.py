@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, in_names, names
 from feedcrawl.domain.extraction.calls import is_call, is_notice
-from feedcrawl.domain.markup import drop
+from feedcrawl.domain.markup import drop, drop_all
 from feedcrawl.domain.text import BLOCKS, canonical_text, fold, raw_text, squeezed, words
 
 if TYPE_CHECKING:
@@ -35,27 +35,30 @@ _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 def drop_lines(root: HtmlElement) -> None:
     """Remove repeated paragraphs, notices, and lines that ask the reader to follow, to subscribe or to read on."""
     written = _with_text(root)
-    _drop_calls(_with_text(root) if _drop_doubles(written) else written)
+    _drop_calls(root, _with_text(root) if _drop_doubles(root, written) else written)
 
 
 def _with_text(root: HtmlElement) -> Lines:
     return [(line, raw_text(line)) for line in lines(root)]
 
 
-def _drop_calls(written: Lines) -> None:
-    """Remove notices, and lines that ask the reader to follow, to subscribe, or to read something else."""
+def _drop_calls(root: HtmlElement, written: Lines) -> None:
+    """Remove the short lines that speak for the publisher."""
     short = [
         (line, text)
         for line, raw in written
         if len(raw) < 2 * _NOTICE_LENGTH and len(text := fold(raw)) < _NOTICE_LENGTH
     ]
-    for line, text in short:
-        small = text.lower()
-        if is_notice(text, small) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and is_call(text, small)):
-            drop(line)
+    drop_all(root, [line for line, text in short if _is_publishers_line(line, text)])
 
 
-def _drop_doubles(written: Lines) -> bool:
+def _is_publishers_line(line: HtmlElement, text: str) -> bool:
+    """True for a notice, and for a line that asks the reader to follow, to subscribe, or to read something else."""
+    small = text.lower()
+    return is_notice(text, small) or (len(text) < _CALL_LENGTH and _is_set_off(line, text) and is_call(text, small))
+
+
+def _drop_doubles(root: HtmlElement, written: Lines) -> bool:
     """Remove the paragraphs that are on the page a second time, if these are a good part of it; True if they are.
 
     Layouts for small screens repeat whole articles; a few repeated lines are the author's.
@@ -73,8 +76,7 @@ def _drop_doubles(written: Lines) -> bool:
         seen.add(known)
     if doubled <= _DOUBLED_SHARE * total or len(set(doubles.values())) < _FEWEST_DOUBLES:
         return False
-    for line in doubles:
-        drop(line)
+    drop_all(root, doubles)
     return True
 
 
@@ -82,15 +84,14 @@ def drop_repeats(root: HtmlElement, longest: float = _PULLED) -> None:
     """Remove quotations of fewer than `longest` runs of words that repeat the text around them, and no other quotation:
     they are set large for the eye, or quote another post of the thread.
     """
-    boxes = {box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)}
-    quoted = {box: grams(canonical_text(box)) for box in boxes if boxes.isdisjoint(box.iterancestors())}
+    boxes = [box for box in root.iterdescendants(*BLOCKS) if _is_quotation(box)]
+    inner = set(boxes)
+    quoted = {box: grams(canonical_text(box)) for box in boxes if inner.isdisjoint(box.iterancestors())}
     pulled = {box: runs for box, runs in quoted.items() if _GRAM < runs.total() < longest}
     own = grams(canonical_text(root)) if pulled else Counter()
     for each in quoted.values() if pulled else ():
         own.subtract(each)
-    for box, runs in pulled.items():
-        if (runs & own).total() > _REPEATED * runs.total():
-            drop(box)
+    drop_all(root, [box for box, runs in pulled.items() if (runs & own).total() > _REPEATED * runs.total()])
 
 
 def _is_quotation(box: HtmlElement) -> bool:
@@ -152,14 +153,15 @@ def corroborate(root: HtmlElement, witness: str) -> bool:
     if not common or common < _WITNESS_COVERED * theirs.total() or common < _BODY_COVERED * ours.total():
         return False
     kept = False
+    unseen: list[HtmlElement] = []
     for line in reversed(lines(root)[1:]):
         runs = grams(canonical_text(line))
         if line.tag in HEADINGS and kept:
             continue
-        unseen = runs.total() >= _GRAM and (runs & theirs).total() < _LINE_SEEN * runs.total()
-        kept = not unseen
-        if unseen:
-            drop(line)
+        kept = runs.total() < _GRAM or (runs & theirs).total() >= _LINE_SEEN * runs.total()
+        if not kept:
+            unseen.append(line)
+    drop_all(root, reversed(unseen))
     return True
 
 

@@ -16,7 +16,7 @@ from feedcrawl.domain.extraction.bodies.elsewhere import leads_elsewhere, leads_
 from feedcrawl.domain.extraction.bodies.furniture import BODY, is_body, note
 from feedcrawl.domain.extraction.bodies.introductions import is_introduced
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, Weight, Weights, names
-from feedcrawl.domain.markup import drop
+from feedcrawl.domain.markup import drop_all
 from feedcrawl.domain.text import fold, raw_text
 
 if TYPE_CHECKING:
@@ -91,9 +91,10 @@ def trim(
     """
     usual = _usual_density(root, weights)
     introduced: set[HtmlElement] | None = None
-    for element in list(root.iter()):
+    found: list[HtmlElement] = []
+    for element in root.iterdescendants():
         weight = weights.get(element)
-        if element is root or weight is None or not weight.total or element.getparent() is None:
+        if weight is None or not weight.total:
             continue
         if (
             element.tag not in INLINE
@@ -101,11 +102,12 @@ def trim(
             and _is_links(element, weight, usual, teasers=teasers)
             and not _speaks_of_others(element, own)
         ):
-            if introduced is None:  # before anything goes
+            if introduced is None:
                 introduced = set(filter(is_introduced, root.iter(*_ARRANGED))) if teasers else set()
             if introduced.isdisjoint(element.iter(*_ARRANGED)):
                 note(dropped, f"{weight.density:.0%} links", element)
-                drop(element)
+                found.append(element)
+    drop_all(root, found)
 
 
 def _value(body: HtmlElement, weights: Weights, own: frozenset[str] = _NOWHERE) -> None:

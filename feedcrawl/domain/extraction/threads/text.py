@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.polish import drop_repeats, grams, lines
 from feedcrawl.domain.extraction.bodies.weights import in_names, names
-from feedcrawl.domain.markup import drop, drop_all
+from feedcrawl.domain.markup import drop_all
 from feedcrawl.domain.text import canonical_text, words
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.bodies.polish import Grams
     from feedcrawl.domain.models import Post
 
 _FEWEST = 2
@@ -35,14 +36,11 @@ _is_panel = in_names(
 """True for names of signatures and of panels on members, as XenForo, phpBB, FluxBB and Stack Exchange give them."""
 
 
-def clear_thread(body: HtmlElement, posts: Sequence[Post]) -> bool:
-    """Remove what is around the posts of a thread, and quotations of its own posts; False if there are no posts."""
-    if not posts:
-        return False
+def clear_thread(body: HtmlElement, posts: Sequence[Post]) -> None:
+    """Remove what is around the posts of a thread, and quotations of its own posts."""
     keep_posts(body, posts)
     _drop_panels(body, {_folded(post.author) for post in posts if post.author})
     drop_repeats(body, math.inf)
-    return True
 
 
 def _drop_panels(body: HtmlElement, authors: set[str]) -> None:
@@ -66,22 +64,24 @@ def _folded(text: str) -> str:
     return " ".join(words(text))
 
 
-def keep_posts(body: HtmlElement, posts: Sequence[Post]) -> bool:
-    """Remove the lines of a body that no post has, except the names of authors; True if the posts could be used.
+def keep_posts(body: HtmlElement, posts: Sequence[Post]) -> None:
+    """Remove the lines of a body that no post has, except the names of authors.
 
-    They are used only if the body has most of their text; otherwise they belong to another thread, or are not complete.
+    Nothing is removed unless the body has most of the posts' text: otherwise they belong to another thread, or are not
+    complete.
     """
     theirs = grams("\n".join(post.text for post in posts)) if len(posts) >= _FEWEST else None
     if not theirs or (theirs & grams(canonical_text(body))).total() < _COVERED * theirs.total():
-        return False
+        return
     short = {" ".join(found) for post in posts for line in post.text.splitlines() if len(found := words(line)) < _SHORT}
     short.update(_folded(post.author) for post in posts if post.author)
-    for line in list(lines(body)):
-        found = words(canonical_text(line)) if line.getparent() is not None else []
-        text = " ".join(found)
-        if not found or text in short:
-            continue
-        ours = grams(text)
-        if len(found) < _SHORT or sum(gram in theirs for gram in ours) < _SEEN * len(ours):
-            drop(line)
-    return True
+    drop_all(body, [line for line in lines(body) if _is_foreign(words(canonical_text(line)), theirs, short)])
+
+
+def _is_foreign(found: list[str], theirs: Grams, short: set[str]) -> bool:
+    """True if the words of a line are those of no post."""
+    text = " ".join(found)
+    if not found or text in short:
+        return False
+    ours = grams(text)
+    return len(found) < _SHORT or sum(gram in theirs for gram in ours) < _SEEN * len(ours)
