@@ -104,18 +104,20 @@ def shown_body(
     body = elements.tree.find("body")
     if body is None:
         body = elements.tree
-    dialogs = [box for box in consent_dialogs(elements, labels) if body in box.iterancestors()]
+    dialogs = [box for at in consent_dialogs(elements, labels) if body in (box := elements.all[at]).iterancestors()]
     for dialog in dialogs:
         note(dropped, "consent software", dialog)
     drop_all(body, dialogs)
     return body, opened
 
 
-def consent_dialogs(elements: Elements, labels: Labels) -> list[HtmlElement]:
-    """The dialogs of consent software, however long; a page that such software has marked as a whole is none."""
-    named = (elements.all[at] for at, _ in labels.find(_may_be_consent, _CONSENT))
+def consent_dialogs(elements: Elements, labels: Labels) -> list[int]:
+    """The indexes of the dialogs of consent software, however long, in the tree and its copies; a page that such
+    software has marked as a whole is none.
+    """
     headlines = elements.of("h1")
-    return [element for element in named if element.tag in _BOXES and not _is_page(element, headlines)]
+    named = ((at, elements.all[at]) for at, _ in labels.find(_may_be_consent, _CONSENT))
+    return [at for at, element in named if element.tag in _BOXES and not _is_page(element, headlines)]
 
 
 def _is_page(element: HtmlElement, headlines: list[HtmlElement]) -> bool:

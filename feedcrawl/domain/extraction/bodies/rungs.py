@@ -163,10 +163,11 @@ def _for_libraries(page: Page) -> HtmlElement:
     """A copy of the page's tree without the dialogs of consent software, which libraries take for the article where it
     is short.
     """
-    if not consent_dialogs(page.elements, page.labels):
+    dialogs = consent_dialogs(page.elements, page.labels)
+    if not dialogs:
         return deepcopy(page.tree)
     elements = page.elements.copied()
-    drop_all(elements.tree, consent_dialogs(elements, page.labels))
+    drop_all(elements.tree, [elements.all[at] for at in dialogs])
     return elements.tree
 
 
