@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from typing import Final
 
+from feedcrawl.domain.markup.tokens import RAW_TEXT
+
 _BOX: Final = b"div"
 _CLOSING: Final = frozenset({
     b"address", b"article", b"aside", b"blockquote", b"center", b"details", b"dl", b"fieldset", b"figcaption",
@@ -17,7 +19,7 @@ text up to the end tag, and libxml2 its elements.
 _CELLS: Final = frozenset({b"td", b"th"})
 _SCOPES: Final = _CELLS | {b"table", b"caption", b"object", b"template"}
 """Elements within which an end tag closes nothing outside of them (13.2.4.2)."""
-_RAW_TEXT: Final = frozenset({b"script", b"style", b"textarea", b"title", b"iframe"})
+_RAW_TEXT: Final = frozenset(name.encode() for name in RAW_TEXT)
 _NAMES: Final = b"|".join(sorted({_BOX} | _CLOSING | _SCOPES | _RAW_TEXT))
 _TAG: Final = re.compile(rb"<(?:!--|(/?)(" + _NAMES + rb")(?=[\s/>]))", re.IGNORECASE)
 _ATTRIBUTES: Final = re.compile(rb"(?>=\s*+(?>\"[^\"]*+\"|'[^']*+')|[^>])*+>")

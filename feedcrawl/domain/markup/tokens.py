@@ -17,7 +17,8 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NAMED = re.compile(_ATTRIBUTE, re.DOTALL)
-_RAW_TEXT = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
+RAW_TEXT = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
+"""Elements without markup in them, for browsers and for libxml2 (from 2.14)."""
 _REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
 
 
@@ -31,7 +32,7 @@ def start_tags(text: str, names: set[str]) -> Iterator[tuple[str, dict[str, str]
     while token := _TOKEN.search(text, position):
         position = token.end()
         name = (token["name"] or "").lower()
-        if name in _RAW_TEXT:
+        if name in RAW_TEXT:
             position = _raw_text_end(text, name, position)
         elif name in names:
             yield name, _attributes(token["attributes"])

@@ -31,6 +31,8 @@ from feedcrawl.domain.markup.end_tags import close_boxes
         ('<nav><ul title=\'a">\' id="<div>"></nav><div>', '<nav><ul title=\'a">\' id="<div>"></nav><div>'),
         ("<nav><div><!-- </nav>", "<nav><div><!-- </nav>"),
         ("<nav><div><script></nav>", "<nav><div><script></nav>"),
+        ("<nav><div><xmp></nav></xmp></nav>", "<nav><div><xmp></nav></xmp></div></nav>"),
+        ("<nav><div><noframes></nav></noframes></nav>", "<nav><div><noframes></nav></noframes></div></nav>"),
         ('<nav><div><ul id="x"', '<nav><div><ul id="x"'),
         # Names that begin with the name of a box are others.
         ("<nav><divider></nav><div>", "<nav><divider></nav><div>"),
