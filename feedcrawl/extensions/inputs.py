@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -53,11 +51,11 @@ class InputExtension(Periodic):
     def spider_opened(self, spider: Spider) -> None:
         """Starts the regular reads; the first one recovers URLs that an earlier run took and did not enqueue."""
         if self.serves(spider):
-            worker, wired = f"{socket.gethostname()}:{os.getpid()}", self._wired
+            wired = self._wired
             stores = (wired.client, wired.leases, wired.articles)
             self._inputs = Inputs(
                 *stores,
-                worker=worker,
+                worker=wired.worker,
                 now=wired.now,
                 repeats=wired.repeats,
                 ahead=wired.config.queue_ahead,

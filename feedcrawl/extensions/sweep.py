@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import secrets
-import socket
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -36,8 +33,7 @@ class Sweep(Periodic):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._sweeper = self._wired.sweeper(worker)
+        self._sweeper = self._wired.sweeper
         self._once = True
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 

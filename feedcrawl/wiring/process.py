@@ -170,15 +170,16 @@ class Wiring(Stores):
             queue=self.config.queue_name,
         )
 
-    def sweeper(self, worker: str) -> services.Sweeper:
-        """Checks that each feed has a future task, for a worker of this name."""
+    @cached_property
+    def sweeper(self) -> services.Sweeper:
+        """Checks that each feed has a future task."""
         return services.Sweeper(
             self.client,
             self.frontier,
             registry=self.registry,
             sitemaps=self.sitemaps,
             hub_subscriptions=self.hub_subscriptions,
-            worker=worker,
+            worker=self.worker,
         )
 
     @cached_property

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import secrets
+import socket
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -38,6 +41,8 @@ class Stores:
         self.config = Config.from_settings(settings)
         self.settings = settings
         self._any_server = any_server
+        self.worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        """The name of this worker, which no other has."""
 
     @cached_property
     def connection(self) -> Connection:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
 import signal
-import socket
 from typing import TYPE_CHECKING
 
 from feedcrawl.console.output import DONE, FAILED, say
@@ -33,8 +30,3 @@ async def _run(consumers: Sequence[Consumer], *, once: bool) -> bool:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     return all(await asyncio.gather(*(each.run(stop, once=once) for each in consumers)))
-
-
-def worker_name() -> str:
-    """A name for this process that no other process has."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"

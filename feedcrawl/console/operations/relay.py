@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.console.operations.consuming import consume, worker_name
+from feedcrawl.console.operations.consuming import consume
 from feedcrawl.console.output import DONE, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.domain.errors import ConfigError
@@ -36,7 +36,7 @@ def _consumer(wired: Stores) -> Consumer:
         raise ConfigError("FEEDCRAWL_KAFKA_BOOTSTRAP names no brokers: set it to host:port, several comma separated")
     topics = {"webpage_fetched": config.kafka_webpage_topic, "new_entry": config.kafka_entry_topic}
     brokers = Brokers(config.kafka_bootstrap, access_of(config))
-    return relay(wired.events, brokers, topics, worker=worker_name())
+    return relay(wired.events, brokers, topics, worker=wired.worker)
 
 
 def _show_status(wired: Stores) -> int:

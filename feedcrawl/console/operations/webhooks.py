@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from feedcrawl.console.operations.consuming import consume, worker_name
+from feedcrawl.console.operations.consuming import consume
 from feedcrawl.console.output import DONE, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.domain.errors import ConfigError
@@ -50,7 +50,7 @@ def _consumer(wired: Wiring, url: str) -> Consumer:
     secret = secret_of(config.webhook_secret)
     wired.gate.passed(url)
     receiver = Receiver(url, Guard(wired.gate, is_own, config.hosts_file), secret=secret, types=types, now=wired.now)
-    return webhook(wired.events, receiver, url, worker=worker_name())
+    return webhook(wired.events, receiver, url, worker=wired.worker)
 
 
 def _listed(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from feedcrawl.console.operations.consuming import consume, worker_name
+from feedcrawl.console.operations.consuming import consume
 from feedcrawl.console.output import DONE, say, write_json
 from feedcrawl.console.stores import on
 from feedcrawl.domain.errors import ConfigError
@@ -27,7 +27,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:  # noqa: ARG001
     if wired.config.search == "off":
         raise ConfigError("FEEDCRAWL_SEARCH is off: set it to embedded")
     if consumer is None:
-        consumer = server.indexer(wired.server_indexing, worker=worker_name())
+        consumer = server.indexer(wired.server_indexing, worker=wired.worker)
         if opts.rebuild:
             say("index", f"{server.rebuild(wired.server_indexing)} lines of articles/ indexed anew")
     elif opts.rebuild:

@@ -54,10 +54,10 @@ def key(wired: Wiring, task: str, pattern: str) -> list[str]:
     return sorted(wired.client.keys(pattern.format(task=task)))
 
 
-def swept(wired: Wiring, worker: str = "w") -> list[str]:
+def swept(wired: Wiring) -> list[str]:
     """One pass; answers what was found to have no future."""
     wired.client.delete("fc:{0}:sweeper")
-    sweeper = wired.sweeper(worker)
+    sweeper = wired.sweeper
     assert sweeper.begin()
     found = [each for page in sweeper.pages() for each in page]
     sweeper.repair(found)
@@ -154,7 +154,7 @@ def test_a_task_in_two_places_is_polled_once(wired: Wiring, feeds: list[str]) ->
 def test_a_feed_unsubscribed_during_a_sweep_is_not_queued(wired: Wiring, feeds: list[str]) -> None:
     gone = feeds[0]
     lose_everything(wired, gone)
-    sweeper = wired.sweeper("w")
+    sweeper = wired.sweeper
     assert sweeper.begin()
     found = [each for page in sweeper.pages() for each in page]
     wired.registry.remove(gone.removeprefix("feed:"))
@@ -177,14 +177,15 @@ def test_a_repair_that_was_killed_may_be_repeated(
     with monkeypatch.context() as patch:
         patch.setattr(wired.frontier, "enqueue", dies)
         with pytest.raises(KeyboardInterrupt):
-            wired.sweeper("w").repair(feeds)
+            wired.sweeper.repair(feeds)
     swept(wired)
     assert queued(wired) == sorted(feeds)
 
 
 def test_a_single_worker_sweeps_at_a_time(wired: Wiring, feeds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAGE", 1)
-    first, second = wired.sweeper("a"), wired.sweeper("b")
+    other = Wiring(wired.settings)
+    first, second = wired.sweeper, other.sweeper
     assert first.begin()
     assert not second.begin()
     pages = first.pages()
@@ -192,8 +193,9 @@ def test_a_single_worker_sweeps_at_a_time(wired: Wiring, feeds: list[str], monke
     wired.client.delete("fc:{0}:sweeper")  # as if it had slept too long
     assert second.begin()
     assert list(pages) == []
-    assert wired.client.get("fc:{0}:sweeper") == "b"
+    assert wired.client.get("fc:{0}:sweeper") == other.worker
     assert len(list(second.pages())) == len(feeds) == second.count()
+    other.close()
 
 
 def test_a_host_whose_slots_are_held_by_no_task_is_freed(wired: Wiring, caplog: Any) -> None:
