@@ -1,5 +1,6 @@
 """`scrapy why FEED|SITEMAP`: the next poll, the rules that set its time, and the results of the last polls.
-`scrapy why ARTICLE`: what each extractor and each source of a field found on the archived page, and what was chosen.
+`scrapy why ARTICLE`: what each extractor and each source of a field found on the archived page, and what was chosen;
+of a page that is not archived, how its task ended.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Command(StoreCommand):
-    """Exit status 2 if there is no such feed, sitemap or archived article."""
+    """Exit status 2 if there is no such feed, sitemap, archived article or task."""
 
     work_module = "feedcrawl.console.subscriptions.why"
 

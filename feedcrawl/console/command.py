@@ -77,7 +77,8 @@ class WithWork(ScrapyCommand):
         """Reads the command line; UsageError for an unknown option, which Scrapy would take for an argument."""
         for word in args:
             is_option = re.fullmatch(r"--.+|-[A-Za-z].*", word) is not None
-            if is_option and not (self.takes_words and nearest(word, self._parser) is None):
+            is_word = self.takes_words and not word.startswith("--") and nearest(word, self._parser) is None
+            if is_option and not is_word:
                 raise UsageError(unknown_option(word, self._parser), print_help=False)
         super().process_options(args, opts)
 

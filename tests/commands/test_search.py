@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from documents import paragraphs
+from scrapy.exceptions import UsageError
 from stories import Reader, wired_to
 
 Call = Callable[..., tuple[int, str, str]]
@@ -43,6 +44,13 @@ def test_indexed_articles_are_found(call: Call, reader: Reader) -> None:
     assert call("search", "zebras", "--since", "2100-01-01")[:2] == (1, "")
     assert call("search", "zebras", "--category", "c")[:2] == (1, "")
     assert len(call("search", "zebras", "--format", "json", "--limit", "1")[1].splitlines()) == 1
+
+
+def test_an_unknown_option_is_no_word(call: Call, reader: Reader) -> None:
+    call("index", "--once")
+    with pytest.raises(UsageError, match="no such option: --json"):
+        call("search", "zebras", "--json")
+    assert call("search", "zebras", "-lake")[1].count("http://") == 1
 
 
 def test_an_index_is_built_anew(call: Call, reader: Reader, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import redis
 from redis_cluster import Cluster
 from scrapy.exceptions import UsageError
+from stories import Reader, wired_to
 
 from feedcrawl.commands.feeds import ACTIONS
 from feedcrawl.console.subscriptions import feed_actions
@@ -292,6 +293,22 @@ def test_sitemaps_are_listed_explained_and_dropped(call: Call, redis_client: red
     assert store.count() == 0
     code, _, err = call("why", index.url)
     assert (code, "neither subscribed nor watched" in err) == (2, True)
+
+
+def test_why_a_page_is_not_in_the_archive(call: Call, redis_server: str, tmp_path: Path) -> None:
+    with wired_to(redis_server, tmp_path) as wired:
+        made = Reader(wired)
+        for name, status, reason in (("gone", "dead", "http_404"), ("barred", "dead", "robots_blocked")):
+            wired.leases.done(made.lease(f"http://{name}.test/1"), status=status, reason=reason)
+        made.lease("http://busy.test/1")
+    code, out, err = call("why", "http://GONE.test/1?utm_source=rss")
+    first, second = out.splitlines()
+    assert (code, err) == (0, "")
+    assert first.startswith("article  http://gone.test/1  dead (http_404), last requested at 20")
+    assert second == "`scrapy dlq replay http://gone.test/1` tries it again"
+    code, out, _ = call("why", "http://barred.test/1")
+    assert (code, out.count("\n"), "dead (robots_blocked)" in out) == (0, 1, True)
+    assert call("why", "http://busy.test/1")[:2] == (0, "article  http://busy.test/1  fetching\n")
 
 
 def test_an_unknown_action_is_refused_with_those_that_exist(call: Call) -> None:

@@ -54,11 +54,12 @@ def _of_sitemap(wired: Stores, name: str, lines: int) -> int:
     if result is not None:
         return _show(search(result, _results(wired, result)))
     if found is None:
-        if (status := articles.of_article(wired, name)) is not None:
-            return status
+        for answer in (articles.of_article, articles.of_task):
+            if (status := answer(wired, name)) is not None:
+                return status
         say(
             "why",
-            f"{name} is neither subscribed nor watched, nor an article in the archive of this machine;"
+            f"{name} is neither subscribed nor watched, nor a page in the archive of this machine or in the frontier;"
             f" `{program()} feeds` lists feeds and sitemaps",
         )
         return UNUSABLE

@@ -58,7 +58,7 @@ def winner(reason: str, candidates: Sequence[tuple[str, float]]) -> str:
 
 def in_words(reason: str) -> str:
     """The text of a rule or reason; the code itself if it is unknown."""
-    return ", then ".join(RULES.get(rule, rule) for rule in reason.split("+"))
+    return ", then ".join(RULES.get(rule, rule) for rule in dict.fromkeys(reason.split("+")))
 
 
 def in_words_or_none(reason: str | None) -> str | None:
@@ -76,10 +76,12 @@ class WhyCandidate(TypedDict):
 
 
 def proposals(reason: str | None, candidates: Sequence[tuple[str, float]]) -> list[WhyCandidate]:
-    """The candidates of a decision, and which of them won."""
+    """The candidates of a decision, and which of them won: the longest of several that a rule proposed."""
     won = winner(reason or "", candidates)
+    longest = max((wait for rule, wait in candidates if rule == won), default=0.0)
     return [
-        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": rule == won} for rule, wait in candidates
+        {"rule": rule, "wait_sec": wait, "because": in_words(rule), "won": (rule, wait) == (won, longest)}
+        for rule, wait in candidates
     ]
 
 

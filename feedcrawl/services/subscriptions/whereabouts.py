@@ -71,7 +71,7 @@ def ended(poll: FeedPoll, search: Search) -> FeedPoll:
         poll.received,
         result=search.because,
         status=search.status,
-        detail=poll.received.detail or "the feed was searched for elsewhere and not found",
+        detail="its site was searched for the feed, which was not found",
         validators=None,
         parsed=None,
         digest=None,

@@ -26,6 +26,7 @@ def test_reasons_in_words() -> None:
     assert in_words("ttl") == RULES["ttl"]
     assert in_words("not-modified+ttl") == f"{RULES['not-modified']}, then {RULES['ttl']}"
     assert in_words("unheard-of") == "unheard-of"
+    assert in_words("error-backoff+error-backoff") == RULES["error-backoff"]
 
 
 def test_every_rule_of_the_policies_has_words() -> None:
@@ -62,6 +63,8 @@ def test_proposals_in_words() -> None:
         {"rule": "ttl", "wait_sec": 300.0, "because": "requested by the feed (ttl)", "won": True},
     ]
     assert proposals(None, []) == []
+    again = [("interval", 900.0), ("error-backoff", 7200.0), ("jitter", 8100.0), ("error-backoff", 3120.0)]
+    assert [each["won"] for each in proposals("error-backoff", again)] == [False, True, False, False]
 
 
 def test_before_the_first_decision_there_is_no_reason() -> None:

@@ -59,7 +59,9 @@ def test_the_task_goes_from_place_to_place() -> None:
 
 
 def test_a_feed_that_was_not_found_elsewhere_fails_with_its_first_result() -> None:
-    ended = whereabouts.ended(poll("fetched", 200, digest="other"), Search("http_410", 410))
+    last = poll("html", 200, digest="other", detail="a web page; it may link to its feed")
+    ended = whereabouts.ended(last, Search("http_410", 410))
     there = ended.received
     assert (there.result, there.status, there.failed, there.digest, there.parsed) == ("http_410", 410, True, None, None)
+    assert there.detail == "its site was searched for the feed, which was not found"
     assert ended.found.searched

@@ -15,7 +15,7 @@ from feedcrawl.api.limits.places import HEAVY
 from feedcrawl.api.pages import templates
 from feedcrawl.api.pages.route import HEAVY_PAGE, Form, PageRoute, Text, Upload, confirm, context
 from feedcrawl.api.routes.machine.opml import Imported, take_list
-from feedcrawl.domain.cadence.reasons import duration, winner
+from feedcrawl.domain.cadence.reasons import duration, proposals
 from feedcrawl.domain.cadence.values import DAY_SEC
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.tasks import MAX_CATEGORY
@@ -162,7 +162,7 @@ def show_feed(request: Request, caller: Reader, wired: Wired, feed_id: FeedId, d
     values = _intervals(seen) | {
         "seen": seen,
         "errors": polls.cadence_state.errors,
-        "won": winner(polls.reason or "", polls.candidates),
+        "candidates": proposals(polls.reason, polls.candidates),
         "overrides": _overrides(seen.feed),
         "offered": _offered(seen),
         "done": MESSAGES.get(done, ""),
