@@ -13,7 +13,7 @@ from scrapy.responsetypes import responsetypes
 from feedcrawl.crawl.download import MALFORMED
 from feedcrawl.domain.http.codings import Undecodable, decode, head, is_plain, names
 from feedcrawl.domain.http.encodings import names_no_text
-from feedcrawl.domain.http.framing import is_complete
+from feedcrawl.domain.http.framing import is_complete, is_part
 from feedcrawl.exceptions import BodyRefused
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class DecodingMiddleware:
         Raises BodyRefused (`bad_encoding`, `too_large`), and ResponseDataLossError for an incomplete body: Scrapy
         passes incomplete bodies on (DOWNLOAD_FAIL_ON_DATALOSS is off) so that they are archived, and this middleware
         rejects them, unless the document in the body is complete. Its response keeps, or gets, the flag `dataloss`.
+        A part of a document (206), which no request asks for, is an incomplete body too.
         """
         if request.method == "HEAD":
             return response
@@ -101,6 +102,8 @@ class DecodingMiddleware:
             raise BodyRefused("too_large", f"{over}: {request.url}")
         if "dataloss" in response.flags:
             return await _complete(response, codings, limit, f"the connection ended before the body did: {request.url}")
+        if is_part(response.status, (response.headers.get("Content-Range") or b"").decode("latin-1")):
+            return await _complete(response, codings, limit, f"a part of the document, unasked: {request.url}")
         if not response.body:
             return response
         try:

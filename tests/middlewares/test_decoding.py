@@ -27,6 +27,8 @@ def decoded(body: bytes, coding: str | None, *, status: int = 200, method: str =
     headers = {"Content-Type": how.pop("content_type", "text/html; charset=utf-8")}
     if coding is not None:
         headers["Content-Encoding"] = coding
+    if "content_range" in how:
+        headers["Content-Range"] = how.pop("content_range")
     request = Request("http://a.org/x", method=method, meta=how.pop("meta", {}))
     middleware = DecodingMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1 << 20} | how))
     made: Any = responsetypes.from_args(headers=None, body=body)
@@ -52,6 +54,14 @@ def test_a_page_comes_as_text(coding: str | None, body: bytes) -> None:
     assert isinstance(response, HtmlResponse)
     assert "Zürich" in response.text
     assert "Content-Encoding" not in response.headers
+
+
+def test_a_part_of_a_page_is_an_incomplete_body() -> None:
+    with pytest.raises(ResponseDataLossError, match="a part of the document"):
+        decoded(PAGE[:-8], None, status=206, content_range=f"bytes 0-{len(PAGE) - 9}/{len(PAGE)}")
+    whole = f"bytes 0-{len(PAGE) - 1}/{len(PAGE)}"
+    assert decoded(gzip.compress(PAGE), "gzip", status=206, content_range=whole).body == PAGE
+    assert decoded(PAGE, None, status=206).flags == ["dataloss"]
 
 
 def test_the_response_class_follows_from_the_decoded_body() -> None:

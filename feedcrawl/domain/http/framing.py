@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PARTIAL: Final = 206
+_SPAN: Final = re.compile(r"bytes\s+0+-(?P<last>[0-9]{1,18})/(?P<length>[0-9]{1,18})", re.IGNORECASE)
 _ROOT: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<\?.*?\?>|<!--.*?-->|<![a-z][^>\[]*(?:\[.*?\]\s*)?>)*+<(?P<name>[a-z_][\w:.-]*)",
     re.IGNORECASE | re.DOTALL,
@@ -32,6 +34,15 @@ def is_complete(document: bytes) -> bool:
     last = document.lower().rfind(b"</" + name)
     end = _END.match(document, last + 2) if last >= 0 else None
     return end is not None and end["name"].lower() == name
+
+
+def is_part(status: int, content_range: str) -> bool:
+    """True if a response is a part of its document (206), unless its Content-Range covers the whole (RFC 9110, 14.4).
+
+    No request asks for a part.
+    """
+    span = _SPAN.fullmatch(content_range.strip())
+    return status == PARTIAL and not (span is not None and int(span["last"]) + 1 == int(span["length"]))
 
 
 def _is_json(document: bytes) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from feedcrawl.domain.http.framing import ambiguous, is_complete
+from feedcrawl.domain.http.framing import ambiguous, is_complete, is_part
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,25 @@ from feedcrawl.domain.http.framing import ambiguous, is_complete
 )
 def test_where_a_body_ends(lengths: list[bytes], codings: list[bytes], wrong: bool) -> None:
     assert (ambiguous(lengths, codings) is not None) is wrong
+
+
+@pytest.mark.parametrize(
+    ("status", "content_range", "part"),
+    [
+        (200, "", False),
+        (200, "bytes 0-9/100", False),
+        (206, "", True),
+        (206, "bytes 0-9/100", True),
+        (206, "bytes 0-99/100", False),
+        (206, " Bytes 0-99/100 ", False),
+        (206, "bytes 1-99/100", True),
+        (206, "bytes 0-99/*", True),
+        (206, "bytes */100", True),
+        (206, "items 0-99/100", True),
+    ],
+)
+def test_a_206_is_a_part_unless_it_covers_the_whole(status: int, content_range: str, part: bool) -> None:
+    assert is_part(status, content_range) is part
 
 
 @pytest.mark.parametrize(
