@@ -85,7 +85,7 @@ def sentence(error: BaseException | None) -> str:
     name = failure_name(error)
     if name == "tls":
         return f"no secure connection: {_tls_reason(error)}"
-    if isinstance(error, ours.AddressRefused):
+    if isinstance(error, ours.AddressRefused | ours.RedirectRefused):
         return error.detail
     return _SENTENCES.get(name) or str(error) or type(error).__name__
 

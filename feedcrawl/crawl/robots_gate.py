@@ -19,7 +19,7 @@ from feedcrawl.domain import robots
 from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.frontier.delays import base_delay
 from feedcrawl.domain.frontier.tasks import Lease
-from feedcrawl.domain.http.redirects import REDIRECTS, Refused, next_hop
+from feedcrawl.domain.http.redirects import REDIRECTS, Refused, in_words, next_hop
 from feedcrawl.domain.http.robots_access import MAX_BYTES, RETRY_SEC, access
 from feedcrawl.domain.urls import hostname, origin
 from feedcrawl.exceptions import RedirectRefused, RobotsBlocked, RobotsElsewhere, RobotsUnavailable, RouteFailed
@@ -301,7 +301,7 @@ class RobotsGate:
             where = response.headers.get("Location")
             hop = next_hop((*chain, url), response.status, where, limit=self._config.max_redirects)
             if isinstance(hop, Refused):
-                raise RedirectRefused(hop.reason, f"{hop.detail or len(chain) + 1} at {url}")
+                raise RedirectRefused(hop.reason, in_words(hop, (*chain, url), where))
             chain, url = (*chain, url), hop.url
             if isinstance(turn, Lease) and not hop.same_host:
                 raise RobotsElsewhere(url, chain)

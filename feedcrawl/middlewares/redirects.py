@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from feedcrawl.crawl.chain_cookies import JAR, add_cookies, cookie_records, jar_of, jar_with
-from feedcrawl.domain.http.redirects import REDIRECTS, SAFE_HEADERS, Refused, next_hop
+from feedcrawl.domain.http.redirects import REDIRECTS, SAFE_HEADERS, Refused, in_words, next_hop
 from feedcrawl.exceptions import HopElsewhere, RedirectRefused
 
 if TYPE_CHECKING:
@@ -57,9 +57,10 @@ class RedirectMiddleware:
         if jar is not None:
             jar.extract_cookies(response, request)
         fresh = _stored(jar) != before
-        hop = next_hop(chain, response.status, response.headers.get("Location"), limit=self._limit, fresh=fresh)
+        location = response.headers.get("Location")
+        hop = next_hop(chain, response.status, location, limit=self._limit, fresh=fresh)
         if isinstance(hop, Refused):
-            raise RedirectRefused(hop.reason, f"{hop.detail or len(chain)} at {request.url}{_wants_cookies(jar)}")
+            raise RedirectRefused(hop.reason, f"{in_words(hop, chain, location)}{_wants_cookies(jar)}")
         if "lease" in request.meta and not hop.same_host:
             raise HopElsewhere(hop, chain, cookie_records(jar or ()))
         followed = _followed(request, response.status, hop)

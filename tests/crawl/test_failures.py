@@ -153,7 +153,7 @@ UNTRUSTED = SSL.Error([("SSL routines", "", "certificate verify failed")])
         (failed(SSL.Error()), TLS.format("the handshake failed")),
         (failed(net.ConnectionLost()), "its server closed the connection before the response was complete"),
         (ours.AddressRefused("a.test can only be an internal name"), "a.test can only be an internal name"),
-        (ours.RedirectRefused("redirect_loop", "1 at http://a.test/"), "redirect_loop: 1 at http://a.test/"),
+        (ours.RedirectRefused("redirect_loop", "http://a.test/ redirects"), "http://a.test/ redirects"),
         (ValueError("a bug"), "a bug"),
         (ValueError(), "ValueError"),
         (None, ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from feedcrawl.domain import urls
 from feedcrawl.domain.errors import InvalidUrl
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _PERMANENT = frozenset({301, 308})
 SAFE_HEADERS: Final = ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding")
 """Headers of a request that go to another origin: every request of ours has them. Every other header may be a
@@ -82,6 +84,20 @@ def next_hop(
     if target in seen:
         return Refused("redirect_loop")
     return hop if len(chain) <= limit else Refused("too_many_redirects")
+
+
+def in_words(refused: Refused, chain: Sequence[str], location: bytes | None) -> str:
+    """The refusal of the last redirect of a chain as a sentence; the arguments are those of `next_hop`."""
+    url, target = chain[-1], quote(header_url(location or b"")[:200], safe=_PRINTABLE)
+    if refused.reason == "too_many_redirects":
+        return f"{url} redirects to {target}, after {len(chain) - 1} redirects"
+    if refused.reason == "redirect_loop":
+        return f"{url} redirects to {target}, which was requested before"
+    if refused.detail == "no_location":
+        return f"{url} redirects without a target: its Location is missing or empty"
+    if refused.detail == "downgrade":
+        return f"{url} redirects from https to http: {target}"
+    return f"{url} redirects to {target}, which cannot be requested ({refused.detail})"
 
 
 def header_url(value: bytes) -> str:

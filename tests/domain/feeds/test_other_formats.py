@@ -144,11 +144,25 @@ def test_a_value_in_place_of_a_list_or_an_object_in_json(item, field, value):
 
 
 @pytest.mark.parametrize(
+    ("items", "titles", "notes"),
+    [
+        ({"0": {"id": "1", "title": "a"}, "2": {"id": "2", "title": "b"}}, ["a", "b"], ("items_object",)),
+        ({}, [], ("items_object",)),
+        (None, [], ()),
+    ],
+)
+def test_items_as_some_programs_write_them(items, titles, notes):
+    feed = json_feed(items=items)
+    assert ([entry.title for entry in feed.entries], feed.notes) == (titles, notes)
+
+
+@pytest.mark.parametrize(
     ("body", "code"),
     [
         (b'{"error": "not found", "status": 404}', "json"),
         (b"[]", "json"),
         (b'{"items": [1, 2]}', "json"),
+        (b'{"version": "https://jsonfeed.org/version/1.1", "items": "none"}', "json"),
         (b'{"version": "https://jsonfeed.org/version/1.1", "items":', "bad_json"),
         (b"[" * 200_000, "bad_json"),
         *((JSON_ITEM % number, "bad_json") for number in (b"NaN", b"-Infinity", b"1e999", b"9" * 310, b"1" * 100_000)),

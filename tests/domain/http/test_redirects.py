@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.http.redirects import Hop, Refused, next_hop
+from feedcrawl.domain.http.redirects import Hop, Refused, in_words, next_hop
 
 
 @pytest.mark.parametrize(
@@ -167,3 +167,28 @@ def test_a_new_cookie_makes_a_known_url_another_request() -> None:
     assert isinstance(hop, Hop)
     assert hop.url == "http://a.org/x"
     assert next_hop(["http://a.org/x"] * 6, 302, b"/x", fresh=True) == Refused("too_many_redirects")
+
+
+@pytest.mark.parametrize(
+    ("chain", "location", "words"),
+    [
+        (["http://a.org/x"], None, "http://a.org/x redirects without a target: its Location is missing or empty"),
+        (
+            ["http://a.org/x"],
+            b"feed://a.org/f",
+            "http://a.org/x redirects to feed://a.org/f, which cannot be requested (url_scheme)",
+        ),
+        (
+            ["http://a.org/x"],
+            b"/z\r\nA: b",
+            "http://a.org/x redirects to /z%0D%0AA:%20b, which cannot be requested (url_ambiguous)",
+        ),
+        (["https://a.org/x"], b"http://b.org/", "https://a.org/x redirects from https to http: http://b.org/"),
+        (["http://a.org/x"], b"#top", "http://a.org/x redirects to #top, which was requested before"),
+        ([f"http://a.org/{n}" for n in range(6)], b"/6", "http://a.org/5 redirects to /6, after 5 redirects"),
+    ],
+)
+def test_a_refusal_in_words(chain: list[str], location: bytes | None, words: str) -> None:
+    refused = next_hop(chain, 302, location)
+    assert isinstance(refused, Refused)
+    assert in_words(refused, chain, location) == words

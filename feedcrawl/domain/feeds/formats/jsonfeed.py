@@ -16,6 +16,8 @@ from feedcrawl.domain.models import Enclosure, Link, Paging, ParsedEntry, Parsed
 from feedcrawl.domain.text import fold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from feedcrawl.domain.feeds.formats.reading import Reading
 
 _Object = JsonObject
@@ -30,7 +32,7 @@ def read(text: str, reading: Reading) -> ParsedFeed:
         raise NotAFeed(
             "json", f"JSON without a jsonfeed.org version; its keys: {', '.join(map(str, list(feed)[:8]))[:200]}"
         )
-    entries = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    entries = [item for item in _items(items, reading) if isinstance(item, dict)]
     if len(entries) > MAX_ENTRIES:
         reading.note("entries_truncated")
     authors = _persons(feed, reading)
@@ -50,6 +52,18 @@ def read(text: str, reading: Reading) -> ParsedFeed:
         entries=tuple(_entry(item, authors, home, reading) for item in entries[:MAX_ENTRIES]),
         paging=Paging(next=reading.link(_text(feed.get("next_url")), reading.url)),
     )
+
+
+def _items(value: object, reading: Reading) -> Iterable[object]:
+    """The items; none for null, which Go writes for an empty list; those of an object, which PHP writes for a list with
+    gaps. NotAFeed (`json`) for anything else, since an empty feed would hide the fault.
+    """
+    if isinstance(value, dict):
+        reading.note("items_object")
+        return value.values()
+    if value is None or isinstance(value, list):
+        return value or ()
+    raise NotAFeed("json", f"a JSON Feed whose items are a {type(value).__name__}, not a list")
 
 
 def _load(text: str) -> _Object:
