@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 import re
 import struct
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from feedcrawl.domain.cadence.skip_windows import DAYS, HOURS
 from feedcrawl.domain.cadence.values import SMALLEST_WINDOW, Arrivals, PollState
 from feedcrawl.domain.cadence.week import CELLS, CELLS_BEFORE, DIGITS, Week, of_hours_of_week
-from feedcrawl.domain.json_values import compact_json
+from feedcrawl.domain.json_values import compact_json, from_json_text
 from feedcrawl.domain.publisher_hints import PublisherHints
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def from_json(text: str) -> PollState:
     Unknown fields are ignored; missing fields and fields of another type get their default. Raises ValueError for text
     that is not JSON.
     """
-    loaded = json.loads(text)
+    loaded = from_json_text(text)
     fields: JsonObject = loaded if isinstance(loaded, dict) else {}
     return PollState(
         interval_sec=number(fields, "interval"),

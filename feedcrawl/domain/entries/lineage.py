@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
-from feedcrawl.domain.json_values import compact_json, known_fields
+from feedcrawl.domain.json_values import compact_json, from_json_text, known_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -162,7 +161,7 @@ def withdrawn(known: Iterable[KnownEntry], present: Collection[str], now: dateti
 
 def known_from_json(text: str) -> KnownEntry:
     """The lineage from JSON that `to_json` of this or another version wrote."""
-    values = known_fields(KnownEntry, json.loads(text))
+    values = known_fields(KnownEntry, from_json_text(text))
     for name in ("published", "first_seen", "last_seen", "revised_at", "edited", "deleted"):
         values[name] = datetime.fromisoformat(values[name]) if values.get(name) else None
     values.setdefault("id_key", None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from feedcrawl.domain.frontier.payloads import Payload
-from feedcrawl.domain.json_values import STRICT_JSON, compact_json, known_fields
+from feedcrawl.domain.json_values import STRICT_JSON, compact_json, from_json_text, known_fields
 
 # The stored form has kinds and origins by their place in these lists (`store.frontier.packed`): new ones go to the end.
 Kind = Literal[
@@ -149,5 +148,5 @@ def valid_utf8(text: str) -> str:
 def task_from_record(record: StoredTask) -> tuple[Task, History]:
     """The task and the history of a record; fields unknown to this version are ignored."""
     payload = record.get("payload")
-    record = {**record, "payload": json.loads(payload) if isinstance(payload, str) else {}}
+    record = {**record, "payload": from_json_text(payload) if isinstance(payload, str) else {}}
     return Task(**known_fields(Task, record)), History(**known_fields(History, record))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from feedcrawl.domain.cadence.state import from_json
 from feedcrawl.domain.cadence.values import PollState
 from feedcrawl.domain.http.validators import trust_from
-from feedcrawl.domain.json_values import compact_json, known_fields
+from feedcrawl.domain.json_values import compact_json, from_json_text, known_fields
 from feedcrawl.domain.operations.counters import GOOD_POLLS
 
 if TYPE_CHECKING:
@@ -231,7 +230,7 @@ def dump(record: Subscription | PollRecord) -> str:
 
 def load_subscription(text: str) -> Subscription:
     """The subscription from JSON that `dump` of this or another version wrote."""
-    values = known_fields(Subscription, json.loads(text))
+    values = known_fields(Subscription, from_json_text(text))
     for name in ("categories", "untried", "formerly", "refused", "private"):
         if name in values:
             values[name] = tuple(values[name])
@@ -240,7 +239,7 @@ def load_subscription(text: str) -> Subscription:
 
 def load_polls(text: str | None) -> PollRecord:
     """The poll record from JSON that `dump` wrote; an empty record if the feed was never polled."""
-    values = known_fields(PollRecord, json.loads(text)) if text else {}
+    values = known_fields(PollRecord, from_json_text(text)) if text else {}
     if "candidates" in values:
         values["candidates"] = tuple((name, wait) for name, wait in values["candidates"])
     return PollRecord(**values)
