@@ -216,7 +216,8 @@ def json_line(record: Mapping[str, object]) -> bytes:
     """
     plain = _PLAIN.issuperset(map(type, record.values()))  # compact_json would write NaN, bytes and sets as well
     text = compact_json(record) if plain else _JSON.encode(record)
-    text = _LINE_ENDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    if not text.isascii():
+        text = _LINE_ENDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
         return text.encode() + b"\n"
     except UnicodeEncodeError:

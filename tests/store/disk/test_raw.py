@@ -111,6 +111,13 @@ def test_the_index_beside_the_file_is_the_reference(store, directory):
     assert [RawRef.from_json(json.loads(line)) for line in index.read_bytes().splitlines()] == refs
 
 
+@pytest.mark.parametrize(("microsecond", "written"), [(0, "2026-11-27T23:06:16Z"), (7, "2026-11-27T23:06:16.000007Z")])
+def test_a_reference_as_json_has_plain_values(store, microsecond, written):
+    ref = store.append(exchange(fetched_at=AT.replace(microsecond=microsecond)))
+    assert ref.as_json()["fetched_at"] == written
+    assert {type(value) for value in ref.as_json().values()} <= {str, int, dict, type(None)}
+
+
 def test_files_are_read_by_warcio(store, directory):
     first = store.append(exchange())
     store.append(exchange(status=304, body=b"", previous=source(first)))
