@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.core.scraper import Scraper
+from scrapy.signalmanager import SignalManager
 
 from feedcrawl.crawl import garbage
 from feedcrawl.crawl.chains.downloads import PlainMiddlewares
@@ -22,6 +24,8 @@ def prepare(crawler: Crawler) -> None:
     if crawler.engine is not None and isinstance(crawler.engine.scraper, Scraper):
         use_plain_chains(crawler.engine)
     garbage.collect_less()
+    # asyncio notes each new generator in a set, for a loop that `asyncio.run` ends: a poll has some 28.
+    sys.set_asyncgen_hooks(firstiter=None)
 
 
 def use_plain_chains(engine: ExecutionEngine) -> None:
@@ -29,5 +33,6 @@ def use_plain_chains(engine: ExecutionEngine) -> None:
     middlewares, scraper = engine.downloader.middleware, engine.scraper
     if type(middlewares) is DownloaderMiddlewareManager:
         middlewares.__class__ = PlainMiddlewares  # which has no state of its own
-    scraper.signals = PlainSignals(scraper.crawler)
+    if type(scraper.crawler.signals) is SignalManager:
+        scraper.crawler.signals.__class__ = PlainSignals  # all parts of the crawler share the object
     join_outputs(scraper.spidermw)

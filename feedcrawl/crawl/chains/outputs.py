@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.http import Request
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -53,6 +54,9 @@ def join_outputs(manager: SpiderMiddlewareManager) -> None:
     layers outside of the one that raised.
     """
     outputs, exceptions = manager.methods["process_spider_output"], manager.methods["process_spider_exception"]
+    for index, method in enumerate(outputs):
+        if type(getattr(method, "__self__", None)) is StartSpiderMiddleware:
+            outputs[index] = None  # it changes requests of the start only, by another method
     run: list[int] = []
     for index in range(len(outputs) + 1):
         if index < len(outputs) and exceptions[index] is None and _is_plain(outputs[index]):

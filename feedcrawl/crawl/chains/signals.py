@@ -1,4 +1,4 @@
-"""The receivers of a signal that are awaited."""
+"""Signals: receivers are looked for before a signal is sent, and only some receivers are awaited."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydispatch.dispatcher import getAllReceivers, liveReceivers
+from pydispatch.dispatcher import Any as Anything
+from pydispatch.dispatcher import connections, getAllReceivers, liveReceivers
 from pydispatch.robustapply import robustApply
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.defer import ensure_awaitable
@@ -25,6 +26,14 @@ logger = logging.getLogger(__name__)
 
 class PlainSignals(SignalManager):
     """The signals of a crawler; a receiver that returns None has no task of its own."""
+
+    def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
+        """As Scrapy's; most signals of a request have no receiver, and cost no more than this look."""
+        for sender in (kwargs.get("sender", self.sender), Anything):
+            of_sender = connections.get(id(sender))
+            if of_sender is not None and (signal in of_sender or Anything in of_sender):
+                return super().send_catch_log(signal, **kwargs)
+        return []
 
     async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[object, object]]:
         """The result or exception of each receiver; exceptions not in `dont_log` are logged."""

@@ -1,6 +1,9 @@
+import asyncio
+import sys
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.core.spidermw import SpiderMiddlewareManager
 from scrapy.crawler import Crawler
@@ -8,7 +11,8 @@ from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.spiders import Spider
 
-from feedcrawl.crawl.chains.begin import use_plain_chains
+from feedcrawl.crawl import garbage
+from feedcrawl.crawl.chains.begin import prepare, use_plain_chains
 from feedcrawl.crawl.chains.downloads import PlainMiddlewares
 from feedcrawl.crawl.chains.signals import PlainSignals
 
@@ -30,7 +34,20 @@ def test_scrapys_chains_are_replaced() -> None:
     assert type(found.downloader.middleware) is PlainMiddlewares
     assert type(found.scraper.signals) is PlainSignals
     assert found.scraper.signals.sender is found.scraper.crawler
-    assert found.scraper.spidermw.methods["process_spider_output"][1] is None
+    assert found.scraper.crawler.signals is found.scraper.signals
+    assert list(found.scraper.spidermw.methods["process_spider_output"])[1] is None
+
+
+def test_new_generators_are_not_noted_by_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "collect_less", lambda: None)
+
+    async def hooks() -> tuple[object, object]:
+        finalizer = sys.get_asyncgen_hooks().finalizer
+        prepare(SimpleNamespace(engine=None))
+        after = sys.get_asyncgen_hooks()
+        return after.firstiter, finalizer is not None and after.finalizer == finalizer
+
+    assert asyncio.run(hooks()) == (None, True)
 
 
 def test_the_chain_of_a_project_stays() -> None:

@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
@@ -89,6 +90,8 @@ def output_of(layers: SpiderMiddlewareManager, meta: dict[str, Any], *yielded: A
         (DepthMiddleware, UrlLengthMiddleware),
         (DepthMiddleware, Marks, UrlLengthMiddleware),
         (DepthMiddleware, Recovers, UrlLengthMiddleware, Marks),
+        (StartSpiderMiddleware, Recovers, DepthMiddleware),
+        (Fails, StartSpiderMiddleware, DepthMiddleware),
         (Recovers, Fails, DepthMiddleware),
         (Fails, DepthMiddleware, Recovers),
     ],
@@ -103,6 +106,12 @@ def test_the_output_is_that_of_separate_layers(kinds: tuple[type, ...], depth: d
         stats[joined] = made.stats.get_stats()
     assert found[True] == found[False]
     assert stats[True] == stats[False]
+
+
+def test_scrapys_layer_for_the_start_is_left_out() -> None:
+    layers, _ = manager(StartSpiderMiddleware, Recovers, DepthMiddleware, joined=True)
+    assert [each is not None for each in layers.methods["process_spider_output"]] == [True, True, False]
+    assert len(layers.methods["process_start"]) == 2
 
 
 def test_an_item_may_be_dropped() -> None:

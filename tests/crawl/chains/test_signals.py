@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydispatch.dispatcher import Any as Anything
 from scrapy import signals
+from scrapy.exceptions import StopDownload
 from scrapy.signalmanager import SignalManager
 
 from feedcrawl.crawl.chains.signals import PlainSignals
@@ -34,6 +36,41 @@ def failing(**_: object) -> None:
 async def failing_later(**_: object) -> None:
     await asyncio.sleep(0)
     raise KeyError("failed later")
+
+
+def stopping(**_: object) -> None:
+    raise StopDownload
+
+
+@pytest.mark.parametrize(
+    "connected",
+    [
+        {},
+        {now: {}, silent: {}, failing: {}, stopping: {}},
+        {now: {"sender": Anything}},
+        {now: {"signal": Anything}},
+        {failing: {"sender": Anything, "signal": Anything}},
+        {now: {"signal": signals.item_dropped}},
+        {now: {"sender": "another"}},
+    ],
+)
+def test_a_signal_reaches_the_receivers_that_scrapys_reaches(
+    connected: dict[Callable[..., Any], dict[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    found, lines = [], []
+    for kind in (PlainSignals, SignalManager):
+        caplog.clear()
+        manager = kind(Sender())
+        for receiver, how in connected.items():
+            manager.connect(receiver, **{"signal": signals.item_scraped} | how)
+        sent = manager.send_catch_log(signals.item_scraped, item=1, spider=None)
+        for receiver, how in connected.items():
+            manager.disconnect(receiver, **{"signal": signals.item_scraped} | how)
+        found.append([(receiver, getattr(result, "value", result).__class__) for receiver, result in sent])
+        lines.append([record.getMessage() for record in caplog.records])
+        assert manager.send_catch_log(signals.item_scraped, item=1, spider=None) == []
+    assert found[0] == found[1]
+    assert lines[0] == lines[1]
 
 
 def results(kind: type[SignalManager], receivers: tuple[Callable[..., Any], ...], **kwargs: Any) -> list[str]:
