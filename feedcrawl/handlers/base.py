@@ -6,6 +6,8 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, TypeVar, cast
 
+from scrapy.http import Headers
+
 from feedcrawl import wiring
 from feedcrawl.crawl.chain_cookies import cookies_of
 from feedcrawl.crawl.verdict import Verdicts
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from feedcrawl.store.frontier.interface import Returned, Signal
 
 T = TypeVar("T")
+
+_FRESHNESS = tuple((name, Headers().normkey(name)) for name in OF_FRESHNESS)
 
 NOT_REDIRECTS = [status for status in range(100, 600) if status not in (301, 302, 303, 307, 308)]
 """Statuses that are passed to the callback: the handler judges every response except redirects, which a
@@ -280,14 +284,21 @@ def transfer_of(request: Request, result: str, at: datetime, response: Response 
     }
     if response is None:
         return transfer
-    fresh = ((name, response.headers.get(name)) for name in OF_FRESHNESS)
+    headers = response.headers
+    fresh = ((name, _last(headers, key)) for name, key in _FRESHNESS)
     transfer["max_age_sec"] = max_age_sec({name: value.decode("latin-1") for name, value in fresh if value is not None})
     transfer["retry_after_sec"] = meta.get("retry_after_sec")
-    transfer["validators"] = Validators.received(response.headers.get("ETag"), response.headers.get("Last-Modified"))
+    transfer["validators"] = Validators.received(_last(headers, b"Etag"), _last(headers, b"Last-Modified"))
     if result == "fetched":
         transfer["body_bytes"] = len(response.body)
         transfer["body_hash"] = hashlib.sha256(response.body).hexdigest()
     return transfer
+
+
+def _last(headers: Headers, key: bytes) -> bytes | None:
+    """The last value of a field by its key in `headers` (`Etag`), which Headers.get would make of each name again."""
+    values: list[bytes] | None = dict.get(headers, key)
+    return values[-1] if values else None
 
 
 def tolerated(response: Response) -> tuple[str, ...]:

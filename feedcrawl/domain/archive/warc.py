@@ -14,6 +14,7 @@ import re
 import zlib
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
@@ -110,7 +111,8 @@ def pack(exchange: Exchange) -> Packed:
     """The compressed records of an exchange. CPU only; zlib and sha256 release the GIL, so a thread may call it."""
     digest = payload_digest(exchange.body)
     refers_to = _refers_to(exchange, digest)
-    level = _LEVEL_ENCODED if _encoded(exchange.response_headers) else _LEVEL
+    encoded = any(name.lower() == b"content-encoding" for name, _ in exchange.response_headers)
+    level = _LEVEL_ENCODED if encoded else _LEVEL
     about = _about(exchange)
     response = _member(_response(exchange, about, digest, refers_to), level)
     return Packed(response, _member(_request(exchange, about)), digest, refers_to)
@@ -146,10 +148,6 @@ def _refers_to(exchange: Exchange, digest: str) -> Captured | None:
         return None
     same = exchange.body and previous.payload_digest == digest
     return previous if same or exchange.status == _NOT_MODIFIED else None
-
-
-def _encoded(headers: Sequence[tuple[bytes, bytes]]) -> bool:
-    return any(name.lower() == b"content-encoding" for name, _ in headers)
 
 
 def _response(exchange: Exchange, about: Fields, digest: str, refers_to: Captured | None) -> bytes:
@@ -210,7 +208,7 @@ def _reference(to: Captured | None) -> Fields:
 def _record(fields: Iterable[tuple[str, str]], head: bytes, body: bytes) -> bytes:
     block = hashlib.sha256(head)
     block.update(body)
-    lines = "".join(f"{name}: {_CONTROL.sub(' ', value)}\r\n" for name, value in fields)
+    lines = "".join([f"{name}: {_CONTROL.sub(' ', value)}\r\n" for name, value in fields])
     size = len(head) + len(body)
     start = f"WARC/1.1\r\n{lines}WARC-Block-Digest: sha256:{block.hexdigest()}\r\nContent-Length: {size}\r\n\r\n"
     return b"".join((start.encode("utf-8", "replace"), head, body, b"\r\n\r\n"))
@@ -222,12 +220,14 @@ def _http_head(start: str, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
+@lru_cache(maxsize=256)
 def _field_name(name: bytes) -> bytes:
     name = name.translate(_NAME) or b"_"
     # The body is stored without its transfer coding; a reader of the original header would decode it again.
     return b"X-Archive-Orig-Transfer-Encoding" if name.lower() == b"transfer-encoding" else name
 
 
+@lru_cache(maxsize=64)  # an exchange needs the same one two or three times
 def _uri(url: str) -> str:
     """The URL in printable ASCII without spaces; characters that are allowed in a URL are not changed."""
     return quote(url, safe="!#$%&'()*+,/:;=?@[]~|^`{}\\\"", errors="replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from feedcrawl.domain.frontier.outage import RETRY_WAIT_SEC
@@ -137,6 +138,7 @@ FAILURES: dict[str, Outcome] = {
 """Outcomes by name of the failure, without a usable status. Every other name is a fault of ours: retried, then dead."""
 
 
+@lru_cache(maxsize=1024)
 def judge(result: int | str, *, task_kind: str) -> Outcome:
     """The outcome of a fetch for a task of this kind; `result` is an HTTP status or a key of FAILURES.
 

@@ -61,12 +61,16 @@ class Health:
         return record
 
 
+_WELL: Final = Health()  # of most feeds, at each of their polls
+
+
 def health_from(record: HealthRecord | None) -> Health:
     """The health from a record that `to_record` of this or another version wrote."""
-    found: HealthRecord = record or {}
-    parts: Sequence[Sequence[int]] = found.get("day", ())
+    if not record:
+        return _WELL
+    parts: Sequence[Sequence[int]] = record.get("day", ())
     day = tuple((int(part), int(polls), int(failures)) for part, polls, failures in parts)
-    return Health(day, found.get("opened", 0), found.get("gone_since", 0.0), found.get("retired", False))
+    return Health(day, record.get("opened", 0), record.get("gone_since", 0.0), record.get("retired", False))
 
 
 def after(health: Health, *, failed: bool, status: int | None, now: float) -> Health:

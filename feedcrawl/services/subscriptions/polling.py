@@ -210,10 +210,9 @@ def state_changes(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, 
         yield "feed_quiet", {"reason": "quiet"}
     if new.opened and not old.opened:
         yield "feed_circuit_open", {"reason": "error-budget"}
-    if before.trust != after.trust:
-        marks = validators.trust_from(after.trust).marks
-        if set(marks) - set(validators.trust_from(before.trust).marks):
-            yield "validators_marked", {"reason": ", ".join(marks)}
+    marks = validators.trust_from(after.trust).marks if before.trust != after.trust else ()
+    if marks and set(marks) - set(validators.trust_from(before.trust).marks):
+        yield "validators_marked", {"reason": ", ".join(marks)}
 
 
 def move_of(poll: FeedPoll) -> Move | None:
