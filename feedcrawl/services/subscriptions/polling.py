@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from feedcrawl.domain import cadence
 from feedcrawl.domain.cadence import arrivals
-from feedcrawl.domain.cadence.quiet import is_quiet
+from feedcrawl.domain.cadence.quiet import EXPECTED, is_quiet
+from feedcrawl.domain.cadence.reasons import in_words
 from feedcrawl.domain.cadence.state import to_json
-from feedcrawl.domain.cadence.values import DAY_SEC
+from feedcrawl.domain.cadence.values import DAY_SEC, PollState
 from feedcrawl.domain.dates import moment, rfc3339, rfc3339_or_none
 from feedcrawl.domain.entries.parts import names_a_place
 from feedcrawl.domain.errors import InvalidUrl
@@ -31,7 +33,6 @@ from feedcrawl.services.subscriptions import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from feedcrawl.domain.cadence import CadencePolicy, Decision
     from feedcrawl.domain.entries.records import EntryRecord, EntryValues
@@ -205,14 +206,21 @@ def state_changes(before: PollRecord, after: PollRecord) -> Iterator[tuple[str, 
     """The changes of state by this poll that an operator should know: the name and the details of each event."""
     old, new = health.health_from(before.health), health.health_from(after.health)
     if new.retired and not old.retired:
-        yield "feed_retired", {"reason": "gone"}
+        yield "feed_retired", {"reason": "gone", "detail": in_words("gone")}
     if after.quiet_since and not before.quiet_since:
-        yield "feed_quiet", {"reason": "quiet"}
+        yield "feed_quiet", {"reason": "quiet", "detail": _silence(after.cadence_state)}
     if new.opened and not old.opened:
-        yield "feed_circuit_open", {"reason": "error-budget"}
+        yield "feed_circuit_open", {"reason": "error-budget", "detail": in_words("error-budget")}
     marks = validators.trust_from(after.trust).marks if before.trust != after.trust else ()
     if marks and set(marks) - set(validators.trust_from(before.trust).marks):
-        yield "validators_marked", {"reason": ", ".join(marks)}
+        detail = "its server uses these validators wrongly: they are not sent until it proves them right"
+        yield "validators_marked", {"reason": ", ".join(marks), "detail": detail}
+
+
+def _silence(state: PollState) -> str:
+    newest = state.arrivals.newest if state.arrivals is not None else state.last_arrival or 0.0
+    last = rfc3339(datetime.fromtimestamp(newest, UTC), "seconds")
+    return f"no new entry since {last}; by its own pace {EXPECTED:.0f} or more should have come"
 
 
 def move_of(poll: FeedPoll) -> Move | None:

@@ -9,6 +9,7 @@ from polls import decided, feed_poll
 
 from feedcrawl.domain import dates
 from feedcrawl.domain.cadence import Decision
+from feedcrawl.domain.cadence.state import to_json
 from feedcrawl.domain.cadence.values import CadencePolicy, PollState
 from feedcrawl.domain.frontier.tasks import History, Lease, Task
 from feedcrawl.domain.http.conditional import Validators
@@ -289,13 +290,22 @@ def test_an_unchanged_digest_stores_the_new_hash_and_counts_no_news() -> None:
     [
         ({}, {}, []),
         ({}, {"trust": {"etag": "deaf", "last_modified": "deaf"}},
-         [("validators_marked", {"reason": "etag: deaf, last_modified: deaf"})]),
+         [("validators_marked", {
+             "reason": "etag: deaf, last_modified: deaf",
+             "detail": "its server uses these validators wrongly: they are not sent until it proves them right"})]),
         ({"trust": {"etag": "deaf"}}, {"trust": {"etag": "deaf", "unmodified": 1}}, []),
         ({"trust": {"etag": "deaf"}}, {"trust": {}}, []),
-        ({}, {"health": {"opened": 1}}, [("feed_circuit_open", {"reason": "error-budget"})]),
+        ({}, {"health": {"opened": 1}}, [("feed_circuit_open", {
+            "reason": "error-budget", "detail": "half of a day's polls failed: its circuit is open"})]),
         ({"health": {"opened": 1}}, {"health": {"opened": 2}}, []),
         ({"health": {"gone_since": 1.0}}, {"health": {"gone_since": 1.0, "retired": True}},
-         [("feed_retired", {"reason": "gone"})]),
+         [("feed_retired", {
+             "reason": "gone", "detail": "its publisher has removed it (410): polled rarely"})]),
+        ({}, {"quiet_since": "2026-11-27T12:00:00Z", "cadence": to_json(PollState(last_arrival=1_780_000_000.0))},
+         [("feed_quiet", {
+             "reason": "quiet",
+             "detail": "no new entry since 2026-05-28T20:26:40Z; by its own pace 8 or more should have come"})]),
+        ({"quiet_since": "2026-11-27T12:00:00Z"}, {"quiet_since": "2026-11-27T12:00:00Z"}, []),
     ],
 )  # fmt: skip
 def test_changes_of_state_that_an_operator_should_know(
