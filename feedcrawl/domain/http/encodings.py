@@ -9,6 +9,7 @@ idna), that do not decode to text (rot13, bz2), or that always fail (undefined).
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from dataclasses import dataclass, replace
 from encodings import normalize_encoding
@@ -16,7 +17,7 @@ from encodings.aliases import aliases
 from functools import cache
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, codec_by_letters, cyrillic, encoded_once
+from feedcrawl.domain.http.letters import ARABIC, CYRILLIC, LATIN, SLIPS, codec_by_letters, cyrillic, encoded_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -192,7 +193,9 @@ def _wide(body: bytes, codec: str, declared: dict[str, str]) -> Decoded:
 def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
     """The text if the body is UTF-8; None if not.
 
-    Tolerated: a character cut off at the end, and, if no other encoding is declared, a few invalid bytes.
+    Tolerated: a character cut off at the end; and invalid bytes, if UTF-8 is declared and they are no more than the
+    valid characters beyond ASCII, or no encoding is declared and they are a third of these at most: texts that were
+    cut within a character, and parts that were never encoded in UTF-8.
     """
     label, codec = next(iter(declared.items()), ("utf-8", "utf-8"))
     if body.isascii():
@@ -202,8 +205,9 @@ def _utf8(body: bytes, declared: dict[str, str]) -> Decoded | None:
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
         bad, wide = text.count("\ufffd"), len(text) - len(text.encode("ascii", "ignore"))
-        if "utf-8" in (declared.values() or ("utf-8",)) and bad * 20 < wide:
-            return Decoded(text, "utf-8", ("bad_bytes",))
+        least = 4 if not declared else 2 if "utf-8" in declared.values() else math.inf
+        if bad * least <= wide:
+            return Decoded(body.decode("utf-8", SLIPS), "utf-8", ("bad_bytes",))
         return None
     lied = ("encoding_lied",) if codec != "utf-8" else ()
     once = encoded_once(text)

@@ -2,15 +2,21 @@
 
 Detectors by frequency confuse encodings that differ in a few letters only: Hungarian ő and Portuguese õ are the same
 byte. The chosen encoding is the one in which all letters belong to one language. The alphabets are those of CLDR.
+Also reads single letters of Windows-1252 within UTF-8 (the error handler SLIPS).
 """
 # ruff: noqa: RUF001 -- letters and punctuation that look alike
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from itertools import pairwise
+from typing import Final
 
+SLIPS: Final = "feedcrawl.slips"
+"""The name of an error handler for decoding UTF-8."""
+_CUT: Final = frozenset(b"\xc2\xc3\xe2")  # with these begin Latin letters and punctuation in UTF-8
 _CONTROLS = re.compile("[\x80-\x9f]")
 # Western first: where two encodings fit equally well, the text is the same in both, or the more common one is right.
 LATIN = (
@@ -94,3 +100,20 @@ def encoded_once(text: str) -> str | None:
     except UnicodeError:
         return None
     return once if _CONTROLS.search(text) else None
+
+
+def _slip(error: UnicodeError) -> tuple[str, int]:
+    """An error handler for UTF-8: a letter or quotation mark of Windows-1252 among ASCII text, else U+FFFD.
+
+    The first byte of a character that was cut off is mostly one of `_CUT`, and no letter follows.
+    """
+    assert isinstance(error, UnicodeDecodeError)
+    body, at = error.object, error.start
+    byte, before, after = body[at], body[at - 1 : at], body[at + 1 : at + 2]
+    is_letter = after.isalpha() or (byte not in _CUT and (before.isalpha() or before == after == b" "))
+    if error.end - at == 1 and (is_letter if byte >= 0xA0 else before.isascii()):
+        return bytes([byte]).decode("cp1252", "replace"), at + 1
+    return "\ufffd", error.end
+
+
+codecs.register_error(SLIPS, _slip)

@@ -157,6 +157,34 @@ def test_other_texts_are_decoded_once(text):
     assert decode(text.encode()).text == text
 
 
+@pytest.mark.parametrize(
+    ("tail", "read"),
+    [
+        (b"Stra\xdfe f\xfcr", "Straße für"),  # a part that was never encoded in UTF-8
+        (b"caf\xe9 \xe0 la", "café à la"),
+        (b"It\x92s \x93here\x94 \x96 now\x85", "It’s “here” – now…"),
+        (b"mehr \xc3...", "mehr \ufffd..."),  # cut within ü
+        (b"don\xe2\x80...", "don\ufffd..."),  # cut within the apostrophe
+        (b"don\xe2 [", "don\ufffd ["),
+        ("Ещё ".encode() + "раз".encode("cp1251"), "Ещё \ufffd\ufffd\ufffd"),
+    ],
+)
+def test_slips_in_a_text_that_declares_utf8(tail: bytes, read: str) -> None:
+    head = "Grüße – äöü: "
+    for body, content_type in (
+        (b'<?xml version="1.0" encoding="utf-8"?><a>', None),
+        (b"<a>", "text/xml; charset=utf-8"),
+    ):
+        decoded = decode(body + head.encode() + tail + b"</a>", content_type)
+        assert decoded.text.endswith(f"{head}{read}</a>")
+        assert (decoded.encoding, decoded.notes) == ("utf-8", ("bad_bytes",))
+
+
+def test_without_a_declaration_a_third_of_slips_is_not_utf8() -> None:
+    assert decode("Grüße ".encode() + b"Stra\xdfe").encoding != "utf-8"
+    assert decode("Grüße äöü – “x” ".encode() + b"Stra\xdfe").text.endswith("Straße")
+
+
 def test_a_rare_slip_in_utf8_is_forgiven():
     decoded = decode(encoded("日本語の新聞記事です。今日の天気は晴れでしょう", "utf-8") + b"\xff")
     assert "日本語の新聞記事です" in decoded.text
