@@ -1,7 +1,7 @@
-import time
 from dataclasses import replace
 
 import pytest
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -130,9 +130,7 @@ def test_a_second_redaction_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a" * 10**6, "a@" * 300_000, "a.b" * 300_000 + "@", "a@" + "b." * 300_000, "[at" * 300_000]
+    ("before", "piece", "after"), [("", "a", ""), ("", "a@", ""), ("", "a.b", "@"), ("a@", "b.", ""), ("", "[at", "")]
 )
-def test_hostile_texts_take_no_time(text: str) -> None:
-    began = time.process_time()
-    without_addresses(text)
-    assert time.process_time() - began < 5
+def test_hostile_texts_take_linear_time(before: str, piece: str, after: str) -> None:
+    assert_linear(lambda times: without_addresses(before + piece * times + after), 40_000)
