@@ -1,6 +1,7 @@
 """Writes the generated parts of the documentation anew: `python docs/generate.py`. A test holds them equal.
 
-A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; docs/schemas/ has the JSON Schemas.
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; docs/schemas/ has the JSON Schemas. The
+chart of the cadences is drawn from the table in docs/cadence.md.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+
+import delays
 
 from feedcrawl.config import own_settings
 from feedcrawl.domain import schemas
@@ -57,12 +60,13 @@ RECORDS = (
 
 
 def generated() -> dict[Path, str]:
-    """The text of each page and schema that has generated parts, by its path."""
+    """The text of each page, schema and chart that has generated parts, by its path."""
     settings, records = DOCS / "settings.md", DOCS / "data-format.md"
     page = records.read_text("utf-8")
     for kind in RECORDS:
         page = with_part(page, schemas.published_as(kind).name, schemas.table(kind))
     files = {DOCS / "schemas" / f"{schemas.published_as(kind).name}.json": _json(kind) for kind in RECORDS}
+    files[DOCS / "images" / "cadence-delay.svg"] = delays.chart((DOCS / "cadence.md").read_text("utf-8"))
     return {settings: with_part(settings.read_text("utf-8"), "settings", rows(own_settings)), records: page} | files
 
 
