@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl import handlers
+from feedcrawl.domain.cadence.catch_up import rests
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.hints import program
 from feedcrawl.services import subscriptions
@@ -122,8 +123,8 @@ class FeedsSpider(FrontierSpider):
         for feeds in subscriptions.batches(subscriptions.each(self.wired.registry, ids or None), handlers.BATCH):
             with_archives = subscriptions.request_archives(self.wired.registry, feeds) if self.backfill else []
             idle = [feed for feed in feeds if f"feed:{feed.id}" not in self.wired.leases.leased]
-            others = subscriptions.resting(idle, began) if self.now else []
+            resting = [each for each in idle if self.now and rests(each.polls.last_fetch_at, each.polls.next_at, began)]
             subscriptions.poll_now(
-                self.wired.frontier, list({each.id: each for each in (*with_archives, *others)}.values())
+                self.wired.frontier, list({each.id: each for each in (*with_archives, *resting)}.values())
             )
             await asyncio.sleep(0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import CloseSpider
 
 from feedcrawl import handlers
+from feedcrawl.domain.cadence.catch_up import rests
 from feedcrawl.domain.frontier.tasks import LANES, SITE_LANE
 from feedcrawl.domain.sitemaps.tasks import task_id
 from feedcrawl.services import sites, subscriptions
@@ -88,5 +89,6 @@ class SitemapsSpider(FrontierSpider):
         found = iter(store.load(ids).values()) if ids else store.all()
         while batch := list(islice(found, handlers.BATCH)):
             idle = [each for each in batch if task_id(each.sitemap.id) not in self.wired.leases.leased]
-            watched.poll_now(frontier, watched.resting(idle, began))
+            resting = [each for each in idle if rests(each.record.last_fetch_at, each.record.next_at, began)]
+            watched.poll_now(frontier, resting)
             await asyncio.sleep(0)

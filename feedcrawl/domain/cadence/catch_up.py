@@ -1,4 +1,4 @@
-"""Order and pace of feeds that are due at the same time, after an outage or by accident.
+"""Order and pace of feeds that are due at the same time, after an outage, by accident, or by a run that polls all now.
 
 If all were polled at once, they would be late for hours in a random order, and due together again later. They are
 spread so that the fleet polls at most at twice its usual rate; feeds with the most expected new entries come first.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from feedcrawl.domain.dates import moment
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
 HERD: Final = 60.0
 """Feeds due at once are spread if there are more of them than this many seconds of the usual rate."""
@@ -38,3 +41,12 @@ def spread(due: Sequence[Due], rate: float) -> Iterator[tuple[str, float]]:
         return
     order = sorted(due, key=lambda each: (-each.expected, each.interval_sec, each.feed_id))
     yield from ((each.feed_id, place / rate) for place, each in enumerate(order))
+
+
+def rests(last_fetch_at: str | None, next_at: str | None, since: datetime) -> bool:
+    """True if a feed or sitemap was last polled before `since` and was not due then: nothing else polls it soon.
+
+    The texts are RFC 3339. A feed that was never polled is due already.
+    """
+    last, due = moment(last_fetch_at), moment(next_at)
+    return last is not None and last < since and not (due and due <= since)

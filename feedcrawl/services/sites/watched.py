@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.reasons import in_words_or_none, proposals
-from feedcrawl.domain.dates import moment
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.operations.counters import GOOD_POLLS
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
@@ -15,7 +14,6 @@ from feedcrawl.services.subscriptions.finding import url_key, with_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from feedcrawl.config import Config
     from feedcrawl.domain.sitemaps.state import Watched
@@ -77,14 +75,6 @@ def one(store: Sitemaps, sitemap_id: str) -> Watched:
 def poll_now(frontier: Frontier, sitemaps: Iterable[Watched]) -> None:
     """Make sitemaps due at once, whatever their schedule."""
     frontier.enqueue([sitemap_task(each.sitemap) for each in sitemaps], again="operator")
-
-
-def resting(sitemaps: Iterable[Watched], since: datetime) -> list[Watched]:
-    """The sitemaps that were polled before that time and were not due then: nothing else polls them soon. A sitemap
-    that was never polled is due already.
-    """
-    fetched = ((each, moment(each.record.last_fetch_at), moment(each.record.next_at)) for each in sitemaps)
-    return [each for each, last, due in fetched if last and last < since and not (due and due <= since)]
 
 
 def public(watched: Watched, config: Config) -> SitemapPublicRecord:

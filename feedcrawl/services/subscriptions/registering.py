@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from feedcrawl.domain.dates import moment, rfc3339
+from feedcrawl.domain.dates import rfc3339
 from feedcrawl.domain.errors import InvalidUrl, Refusal
 from feedcrawl.domain.frontier.priority import priority
 from feedcrawl.domain.frontier.tasks import Task
@@ -321,12 +321,6 @@ def refetch(frontier: Frontier, feed: Feed) -> None:
     if feed.subscription.paused:
         raise Refusal("paused", f"{feed.subscription.url} is paused: it is polled once it is resumed")
     poll_now(frontier, [feed])
-
-
-def resting(feeds: Iterable[Feed], since: datetime) -> list[Feed]:
-    """The feeds that have not been polled since then and were not due then: nothing else polls them soon."""
-    fetched = ((feed, moment(feed.polls.last_fetch_at), moment(feed.polls.next_at)) for feed in feeds)
-    return [feed for feed, last, due in fetched if not (last and last >= since) and not (due and due <= since)]
 
 
 def request_archives(registry: Registry, feeds: Sequence[Feed]) -> list[Feed]:

@@ -1,8 +1,9 @@
 import random
+from datetime import UTC, datetime
 
 import pytest
 
-from feedcrawl.domain.cadence.catch_up import HERD, Due, spread, usual_rate
+from feedcrawl.domain.cadence.catch_up import HERD, Due, rests, spread, usual_rate
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,19 @@ def test_the_usual_rate() -> None:
     assert usual_rate([10.0, 20.0]) == pytest.approx(0.15)
     assert usual_rate([0.0]) == 1.0
     assert HERD == 60
+
+
+@pytest.mark.parametrize(
+    ("last_fetch_at", "next_at", "expected"),
+    [
+        (None, None, False),  # due already
+        ("2026-11-28T11:00:00.000Z", "2026-11-28T17:00:00.000Z", True),
+        ("2026-11-28T11:00:00.000Z", None, True),
+        ("2026-11-28T11:00:00.000Z", "2026-11-28T12:00:00.000Z", False),  # due when the run began
+        ("2026-11-28T12:00:00.000Z", "2026-11-28T18:00:00.000Z", False),  # polled by the run
+    ],
+)
+def test_a_feed_that_is_due_or_was_polled_does_not_rest(
+    last_fetch_at: str | None, next_at: str | None, expected: bool
+) -> None:
+    assert rests(last_fetch_at, next_at, datetime(2026, 11, 28, 12, tzinfo=UTC)) is expected

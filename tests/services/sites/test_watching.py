@@ -7,9 +7,9 @@ import pytest
 import redis
 
 from feedcrawl.domain.robots import parse
-from feedcrawl.domain.sitemaps.state import Sitemap, SitemapRecord, Watched
+from feedcrawl.domain.sitemaps.state import Sitemap
 from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
-from feedcrawl.services.sites import watched, watching
+from feedcrawl.services.sites import watching
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.frontier.scripts import FrontierPolicy
 from feedcrawl.store.sites.sitemaps import Sitemaps
@@ -77,17 +77,3 @@ def test_a_robots_txt_names_a_hundred_sitemaps_at_most() -> None:
     found = [each.url for each in watching.of_site(SITEMAP, named, NOW)]
     assert len(found) <= watching.MAX_NAMED + len(watching.GUESSES)
     assert found[:2] == ["http://a.test/robots.txt", "http://a.test/0.xml"]  # it is no sitemap, as its poll will show
-
-
-@pytest.mark.parametrize(
-    ("last", "due", "rests"),
-    [
-        (None, None, False),  # never polled: due already
-        ("2026-11-28T11:00:00.000Z", "2026-11-28T17:00:00.000Z", True),
-        ("2026-11-28T11:00:00.000Z", "2026-11-28T11:59:00.000Z", False),  # due
-        ("2026-11-28T12:00:01.000Z", "2026-11-28T18:00:00.000Z", False),  # polled since
-    ],
-)
-def test_sitemaps_that_nothing_else_polls_soon(last: str | None, due: str | None, rests: bool) -> None:
-    one = Watched(SITEMAP, SitemapRecord(last_fetch_at=last, next_at=due))
-    assert watched.resting([one], NOW) == ([one] if rests else [])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from feedcrawl.domain.errors import Refusal
 from feedcrawl.domain.http.url_gate import Gate
 from feedcrawl.domain.subscriptions.lists import ListedFeed
-from feedcrawl.domain.subscriptions.records import Feed, PollRecord, Subscription
+from feedcrawl.domain.subscriptions.records import PollRecord
 from feedcrawl.domain.subscriptions.specs import SubscriptionSpec
 from feedcrawl.services.subscriptions import finding, listing, registering
 from feedcrawl.services.subscriptions.registering import read_specs, split_names, subscribe_all
@@ -287,21 +287,6 @@ def test_polling_now_and_batches(stores) -> None:
     for batch in finding.batches(finding.each(stores[0], ids[:2]), 10):
         registering.poll_now(stores[1], batch)
     assert [lease.id for lease in stores[1].take(10).leases] == [f"feed:{ids[0]}"]
-
-
-@pytest.mark.parametrize(
-    ("last", "due", "expected"),
-    [
-        (None, None, True),  # never polled: `poll_now` leaves it out
-        ("2026-03-02T07:00:00Z", "2026-03-02T09:00:00Z", True),
-        ("2026-03-02T07:00:00Z", "2026-03-02T08:00:00Z", False),  # due when the run began
-        ("2026-03-02T08:00:01Z", "2026-03-02T09:00:00Z", False),  # polled by this run
-        ("2026-03-02T07:00:00Z", None, True),
-    ],
-)
-def test_a_feed_that_is_due_soon_does_not_rest(last, due, expected) -> None:
-    feed = Feed(Subscription("f", "http://a.test/"), PollRecord(last_fetch_at=last, next_at=due))
-    assert registering.resting([feed], NOW) == ([feed] if expected else [])
 
 
 def test_a_listed_feed_has_url_categories_and_title(stores) -> None:
