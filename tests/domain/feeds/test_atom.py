@@ -173,6 +173,10 @@ def test_ids_stay_as_written_unless_the_publisher_gives_a_base(id_, attributes, 
         ('<link/><link href="/1"/>', "https://news.example/1"),
         ("<id>https://news.example/1</id>", "https://news.example/1"),
         ("<id>urn:uuid:1</id>", None),
+        ('<id>urn:uuid:1</id><content src="/1" type="text/html"/>', "https://news.example/1"),
+        ('<id>urn:uuid:1</id><content src="/1"/>', "https://news.example/1"),
+        ('<content src="/1.mp4" type="video/mp4"/>', None),
+        ('<link href="/2"/><content src="/1" type="text/html"/>', "https://news.example/2"),
     ],
 )
 def test_the_page_of_an_entry(inside, link):

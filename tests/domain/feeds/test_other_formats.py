@@ -144,6 +144,16 @@ def test_a_value_in_place_of_a_list_or_an_object_in_json(item, field, value):
 
 
 @pytest.mark.parametrize(
+    ("about", "link"),
+    [("https://a.test/1", "https://a.test/1"), ("urn:x:1", None), ("mailto:a@b.test", None), ("1", None)],
+)
+def test_rdf_about_is_the_page_of_an_item_without_a_link(about, link):
+    items = f'<item rdf:about="{about}"><title>y</title></item>'
+    body = f'<rdf:RDF {RDF} xmlns="http://purl.org/rss/1.0/"><channel><title>x</title></channel>{items}</rdf:RDF>'
+    assert parse(body.encode(), url=URL).entries[0].link == link
+
+
+@pytest.mark.parametrize(
     ("items", "titles", "notes"),
     [
         ({"0": {"id": "1", "title": "a"}, "2": {"id": "2", "title": "b"}}, ["a", "b"], ("items_object",)),

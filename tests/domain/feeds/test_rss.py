@@ -164,6 +164,31 @@ def test_the_page_of_an_item(inside, link):
 
 
 @pytest.mark.parametrize(
+    ("written", "link"),
+    [
+        ("www.a.example/1", "https://www.a.example/1"),
+        ("WWW.A.example", "https://WWW.A.example"),
+        ("\u200bhttp://a.example/1\ufeff", "http://a.example/1"),
+        ("&lt;![CDATA[ https://a.example/1 ]]&gt;", "https://a.example/1"),
+        ("http:///a.example/1", "http://a.example/1"),
+        ("http:/a.example/1", "http://a.example/1"),
+        ("http:a.example/1", "http://a.example/1"),
+        ("https//a.example/1", "https://a.example/1"),
+    ],
+)
+def test_a_mistyped_beginning_of_a_link_is_mended(written, link):
+    feed = channel(f"<item><link>{written}</link></item>")
+    assert (feed.entries[0].link, feed.notes) == (link, ("link_mended",))
+
+
+@pytest.mark.parametrize("path", ["www/1", "www.html", "http/1.html", "https:/1", "wwwa.example/1"])
+def test_a_relative_link_is_not_mended(path):
+    feed = channel(f"<item><link>{path}</link></item>")
+    assert feed.entries[0].link.startswith("https://news.example/")
+    assert feed.notes == ()
+
+
+@pytest.mark.parametrize(
     ("line", "person"),
     [
         ("Jane Doe", Person("Jane Doe")),

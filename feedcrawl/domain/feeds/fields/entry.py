@@ -34,6 +34,7 @@ _CONTENTS = ("content:encoded", "content", "xhtml:body", "body", "fullitem")
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 
+_PAGES = ("text/html", "application/xhtml+xml")
 _PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?|[^\s/]+/")  # a permanent link that lacks its host
 _ADDRESS = re.compile(r"\S*(?:[/#?:]|\.\w)\S*")  # some publishers state the number of comments, or their text
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -88,12 +89,20 @@ def _atom_id(node: Node, reading: Reading) -> str | None:
 
 
 def _page(node: Node, links: list[Link], reading: Reading) -> str | None:
-    """The page of the entry: its link, an identifier that is a URL (if `isPermaLink` allows), `HREF`, its player."""
+    """The page of the entry: its link, an identifier that is a URL (if `isPermaLink` allows), `rdf:about`, a page that
+    holds its content (RFC 4287 section 4.1.3.2), `HREF`, its player.
+    """
     if page := places.alternate(links):
         return page
     own = node.first("guid", "id")
-    if own and _is_page(own):
-        return reading.link(own.text(), own.base)
+    if own and _is_page(own) and (page := reading.link(own.text(), own.base)):
+        return page
+    about = node.attribute("about") or ""
+    if _SCHEME.match(about) and (page := reading.link(about, node.base)):
+        return page
+    content = node.first("content")
+    if content and (source := content.attribute("src")) and (content.attribute("type") or _PAGES[0]) in _PAGES:
+        return reading.link(source, content.base)
     player = node.first("media:player")
     shown = player and reading.link(player.attribute("url"), player.base)
     return reading.link(node.attribute("href"), node.base) or shown or None

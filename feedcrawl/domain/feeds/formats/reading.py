@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _ABSOLUTE = re.compile(r"https?://[^\s/?#\\\[]", re.IGNORECASE)
 _NO_HOST = re.compile(r"https?:/*$", re.IGNORECASE)
+_INVISIBLE = "\u00a0\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff \t\r\n"
+_WWW = re.compile(r"www\.[\w-]+\.\w", re.IGNORECASE)
+_SCHEME_AND_HOST = re.compile(r"\A(https?)(?::/?|:?//+)(?=(?:[\w-]+\.)+\w)", re.IGNORECASE)
 _BREAKS = re.compile(r"[\t\r\n]+\s*")
 
 
@@ -64,9 +67,13 @@ class Reading:
         """The absolute http(s) URL of a reference; None if it is no such URL, or if it is too long (which is noted).
 
         An ampersand that was escaped twice is an ampersand. A URL is never cut, since a cut URL is a different URL. A
-        fragment alone gives None: it leads to the feed document itself.
+        fragment alone gives None: it leads to the feed document itself. A mistyped beginning is mended (`link_mended`).
         """
         text = once_escaped(reference.strip()) if reference else ""
+        if text and not _ABSOLUTE.match(text):
+            text, written = _mended(text), text
+            if text != written:
+                self.note("link_mended")
         if not text or text[0] == "#":
             return None
         if len(text) <= MAX_URL:
@@ -76,6 +83,18 @@ class Reading:
             self.note("url_too_long")
             return None
         return text or None
+
+
+def _mended(reference: str) -> str:
+    """The reference without CDATA marks and invisible characters around it, and with the `://` of an absolute URL.
+
+    No path of a site begins with `www.` or with a scheme and a host: `http:///a.test/1`, `https//a.test/1`.
+    """
+    bare = reference.strip(_INVISIBLE)
+    bare = bare.removeprefix("<![CDATA[").removesuffix("]]>").strip() if bare.startswith("<![CDATA[") else bare
+    if _WWW.match(bare):
+        return f"//{bare}"
+    return _SCHEME_AND_HOST.sub(r"\1://", bare)
 
 
 def _absolute(reference: str, base: str) -> str:
