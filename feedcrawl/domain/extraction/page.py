@@ -18,7 +18,7 @@ from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.figures.posts import settle_posts
 from feedcrawl.domain.http.encodings import decode_page
-from feedcrawl.domain.http.sniffing import is_no_text, kind_of
+from feedcrawl.domain.http.sniffing import document_of_links, is_no_text, kind_of
 from feedcrawl.domain.markup import Elements, parse_html
 from feedcrawl.domain.text import canonical_text, fold, text_of
 
@@ -184,13 +184,15 @@ def _unwrap_stories(elements: Elements) -> None:
 def decode(html: bytes | str, content_type: str | None = None) -> str:
     """The text of a page's bytes, by `encodings.decode_page`; text is returned unchanged.
 
-    Raises NoArticle for a file of another kind, and for bytes that are no text in any encoding.
+    Raises NoArticle for a file of another kind, for bytes that are no text in any encoding, and for a feed or sitemap.
     """
     if isinstance(html, bytes) and (kind := kind_of(html)) is not None:
         raise NoArticle("FAIL_BAD_HTML", f"unsupported_type: {kind}")
     text = decode_page(html, content_type).text if isinstance(html, bytes) else html
     if is_no_text(text):
         raise NoArticle("FAIL_BAD_HTML", "unsupported_type: bytes that are no text")
+    if isinstance(html, bytes) and (listing := document_of_links(text)) is not None:
+        raise NoArticle("FAIL_BAD_HTML", f"unsupported_type: {listing}")
     return text
 
 

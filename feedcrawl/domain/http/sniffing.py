@@ -70,6 +70,20 @@ SIGNATURES: Final = tuple(
 """In the order in which they are tried: of two that match, the first is the closer one."""
 _ANY_BINARY: Final = re.compile(b"|".join(b"(?:%s)" % start for start, words, *_ in _ROWS if words), re.DOTALL)
 
+_LISTS_OF_LINKS: Final = {
+    "rss": "a feed",
+    "feed": "a feed",
+    "rdf": "a feed",
+    "urlset": "a sitemap",
+    "sitemapindex": "a sitemap",
+    "opml": "a list of feeds (OPML)",
+}
+_LISTING: Final = re.compile(
+    r"(?:[\s\ufeff]+|<\?.*?\?>|<!--.*?-->|<!doctype\s+(?!html)[^>\[]*>)*+"
+    rf"<(?:[\w-]+:)?(?P<name>{'|'.join(_LISTS_OF_LINKS)})[\s>/]",
+    re.IGNORECASE | re.DOTALL,
+)
+
 BINARY: Final = bytes({*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)})
 """Control characters that no text contains: "binary data byte" of the standard."""
 _BINARY_TEXT: Final = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
@@ -91,6 +105,12 @@ def kind_of(body: bytes) -> str | None:
         if found is not None and (not found[0].isalnum() or head.translate(None, BINARY) != head):
             return signature.words
     return None
+
+
+def document_of_links(text: str) -> str | None:
+    """The kind of a document that lists pages for programs, in words ("a feed"), by its root element; None if none."""
+    root = _LISTING.match(text[:_LOOKED_AT])
+    return _LISTS_OF_LINKS[root["name"].lower()] if root else None
 
 
 def is_no_text(text: str) -> bool:

@@ -21,6 +21,7 @@ URL = "http://a.test/x"
         (b"<p>short", None, "too_short", "<p>short"),
         (b"%PDF-1.7 " + bytes(range(9)) * 100, "text/html", "unsupported_type", None),
         (bytes(range(1, 9)) * 200, "text/html", "unsupported_type", None),
+        (b"<rss><channel>" + b"<item><title>A title</title></item>" * 99, "text/xml", "unsupported_type", None),
         (b"{" + b" " * 300 + b"}", "text/html", "FAIL_BAD_HTML", "{" + " " * 300 + "}"),
         (b"<title>x</title>" + b"<i></i>" * 100, "text/html", "FAIL_EMPTY", "<title>x</title>" + "<i></i>" * 100),
     ],

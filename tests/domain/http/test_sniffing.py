@@ -3,7 +3,7 @@ import zlib
 
 import pytest
 
-from feedcrawl.domain.http.sniffing import is_no_text, kind_of
+from feedcrawl.domain.http.sniffing import document_of_links, is_no_text, kind_of
 
 PAGE = "<!doctype html><title>t</title><p>" + "Eine Seite über Äpfel. " * 20
 
@@ -73,3 +73,25 @@ def test_bytes_that_are_no_text_are_recognised(text: str) -> None:
 )
 def test_text_with_slips_is_text(text: str) -> None:
     assert not is_no_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<?xml version='1.0'?>\n<!-- x -->\n<rss version='2.0'><channel/></rss>", "a feed"),
+        ("\ufeff <feed xmlns='http://www.w3.org/2005/Atom'/>", "a feed"),
+        ("<rdf:RDF xmlns:rdf='x'>", "a feed"),
+        ("<?xml version='1.0'?><urlset xmlns='x'><url/></urlset>", "a sitemap"),
+        ("<SitemapIndex>", "a sitemap"),
+        ("<opml version='2.0'>", "a list of feeds (OPML)"),
+        ("<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><body><rss>", None),
+        ("<!doctype html><feed>x</feed>", None),
+        ("<!DOCTYPE rss PUBLIC 'x' 'y'><rss>", "a feed"),
+        ("<p>text about <rss> and <feed></p>", None),
+        ("<feedback>", None),
+        ("<!--" * 2000, None),
+        ("", None),
+    ],
+)
+def test_documents_that_list_pages(text: str, kind: str | None) -> None:
+    assert document_of_links(text) == kind
