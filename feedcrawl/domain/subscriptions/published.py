@@ -36,7 +36,9 @@ class FeedSchedule(TypedDict):
         bool, About("True if the feed is polled at its longest interval only, as a safety net for deliveries")
     ]
     last_decision_at: Annotated[Time | None, About("Time of the last decision on the interval")]
-    next_at: Annotated[Time | None, About("Time of the next poll")]
+    next_at: Annotated[
+        Time | None, About("Time of the next poll by the schedule; a feed that was made due is polled before")
+    ]
     reason: Annotated[str | None, About("Reason code of that time")]
     retry_after_sec: Annotated[Count | None, About("Retry-After of the last response")]
 
@@ -203,7 +205,9 @@ class WhyRecord(TypedDict):
     id: Annotated[Uuid, About("Id of the feed")]
     url: Annotated[WebUrl, About("URL of the feed")]
     title: Annotated[str | None, About("Title of the feed")]
-    next_at: Annotated[Time | None, About("Time of the next poll")]
+    next_at: Annotated[
+        Time | None, About("Time of the next poll by the schedule; a feed that was made due is polled before")
+    ]
     interval_sec: Annotated[float | None, About("Seconds between the last poll and the next")]
     reason: Annotated[str | None, About("Reason code of that time")]
     because: Annotated[str | None, About("The reason in words")]

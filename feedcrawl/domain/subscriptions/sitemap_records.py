@@ -22,7 +22,12 @@ class SitemapSchedule(TypedDict):
     interval_sec: Annotated[Count | None, About("Seconds between the last poll and the next")]
     min_interval_sec: Annotated[Count, About("Least interval")]
     max_interval_sec: Annotated[Count, About("Greatest interval")]
-    next_at: Annotated[Time | None, About("Time of the next poll; null before the first")]
+    next_at: Annotated[
+        Time | None,
+        About(
+            "Time of the next poll by the schedule, null before the first; a sitemap that was made due is polled before"
+        ),
+    ]
     reason: Annotated[str | None, About("Reason code of that time")]
 
 
@@ -65,7 +70,12 @@ class SitemapWhyRecord(TypedDict):
 
     id: Annotated[Uuid, About("Id of the sitemap")]
     url: Annotated[WebUrl, About("URL of the sitemap")]
-    next_at: Annotated[Time | None, About("Time of the next poll; null before the first")]
+    next_at: Annotated[
+        Time | None,
+        About(
+            "Time of the next poll by the schedule, null before the first; a sitemap that was made due is polled before"
+        ),
+    ]
     interval_sec: Annotated[float | None, About("Seconds between the last poll and the next")]
     reason: Annotated[str | None, About("Reason code of that time")]
     because: Annotated[str | None, About("The reason in words")]
