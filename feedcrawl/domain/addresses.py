@@ -77,7 +77,7 @@ _SPECIAL_TLDS = frozenset(
 
 # Ports of services with other protocols: "bad port" of the Fetch standard above 1023, then data stores, brokers,
 # orchestrators and remote consoles.
-DENIED_PORTS = frozenset(
+_DENIED = frozenset(
     {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080}
     | {1433, 1434, 1521, 2181, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5901, 5984, 5985, 5986}
     | {6379, 6380, 6443, 7000, 7001, 7199, 8500, 9000, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 16379, 26379}
@@ -190,9 +190,11 @@ def is_literal(host: str) -> bool:
     return True
 
 
-def parse_ports(text: str) -> frozenset[int]:
-    """The ports of a comma-separated text (`8080, 9000-9010`); ValueError names an invalid part."""
-    return frozenset(port for rule in map(str.strip, text.split(",")) if rule for port in _ports(rule))
+def denied_ports(text: str) -> frozenset[int]:
+    """The ports that are always denied, and those of a comma-separated text (`8080, 9000-9010`); ValueError names an
+    invalid part.
+    """
+    return _DENIED.union(port for rule in map(str.strip, text.split(",")) if rule for port in _ports(rule))
 
 
 def _ports(rule: str) -> range:
@@ -205,7 +207,7 @@ def _ports(rule: str) -> range:
     return ports
 
 
-def port_allowed(port: int, denied: Collection[int] = DENIED_PORTS) -> bool:
+def port_allowed(port: int, denied: Collection[int]) -> bool:
     """True if requests to this port are allowed: 80, 443 and the ports above 1023 that are not denied."""
     return (port in {80, 443} or 1024 <= port <= 65535) and port not in denied
 
@@ -221,7 +223,7 @@ def is_name_refused(host: str) -> bool:
     return len(labels) == 1 or labels[-1] in _SPECIAL_TLDS
 
 
-def url_refusal(url: str, opened: Iterable[Network], denied: Collection[int] = DENIED_PORTS) -> str | None:
+def url_refusal(url: str, opened: Iterable[Network], denied: Collection[int]) -> str | None:
     """The reason code if the text of a URL forbids the request: a code of InvalidUrl, `url_port` or `url_address`.
 
     None if the text allows the request; the resolver then checks the name. A host that another parser would read

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports, url_refusal
+from feedcrawl.domain.addresses import denied_ports, parse_networks, url_refusal
 from feedcrawl.domain.http.url_gate import in_words
 from feedcrawl.domain.urls import MAX_URL_LENGTH
 from feedcrawl.exceptions import AddressRefused
@@ -48,7 +48,7 @@ class AddressMiddleware:
         networks, ports = (
             ",".join(crawler.settings.getlist(name)) for name in ("FEEDCRAWL_ALLOW_NETWORKS", "FEEDCRAWL_DENY_PORTS")
         )
-        return cls(crawler.stats, parse_networks(networks), DENIED_PORTS | parse_ports(ports))
+        return cls(crawler.stats, parse_networks(networks), denied_ports(ports))
 
     def process_request(self, request: Request) -> None:
         """Raises AddressRefused for a URL that must be refused whatever its host resolves to."""

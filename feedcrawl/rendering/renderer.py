@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import IgnoreRequest
 
 from feedcrawl import wiring
-from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports
+from feedcrawl.domain.addresses import denied_ports, parse_networks
 from feedcrawl.domain.articles.rendering import may_load
 from feedcrawl.outgoing import routes
 from feedcrawl.rendering.browser import STOP_SEC, GuardedBrowser, NoBrowser, find_browser, playwright_api, within
@@ -225,7 +225,7 @@ class Renderer:
         browser = GuardedBrowser(
             find_browser(config.browser),
             opened=parse_networks(config.allow_networks),
-            denied_ports=DENIED_PORTS | parse_ports(config.deny_ports),
+            denied_ports=denied_ports(config.deny_ports),
             routes=routes.of(self._crawler),
             refused=lambda: self._stats.inc_value("feedcrawl/render/address_refused"),
         )

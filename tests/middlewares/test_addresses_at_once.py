@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
-from feedcrawl.domain.addresses import url_refusal
+from feedcrawl.domain.addresses import denied_ports, url_refusal
 from feedcrawl.domain.http.url_gate import in_words
 from feedcrawl.exceptions import AddressRefused
 from feedcrawl.middlewares.addresses import AddressMiddleware
@@ -43,7 +43,7 @@ def test_the_cached_verdict_of_a_host_equals_that_of_the_whole_url(
         request = Request(f"{scheme}://{authority}/{path}")
     except ValueError:  # no URL by Scrapy either
         return
-    refusal = url_refusal(request.url, ())
+    refusal = url_refusal(request.url, (), denied_ports(""))
     with (
         pytest.raises(AddressRefused, match=re.escape(in_words(refusal, request.url)))
         if refusal

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 
 from feedcrawl import settings as project
 from feedcrawl.config import Config
-from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks
+from feedcrawl.domain.addresses import denied_ports, parse_networks
 from feedcrawl.domain.sites.owners import Sources
 from feedcrawl.domain.sites.sources import Source
 from feedcrawl.exceptions import AddressRefused
@@ -78,7 +78,7 @@ def run(scene: Callable[[Web, Egress, int, str], Awaitable[None]], web: Web | No
             proxy = Egress(
                 resolve,
                 opened=parse_networks("127.1.0.0/16"),
-                denied_ports=DENIED_PORTS,
+                denied_ports=denied_ports(""),
                 routes=ways(),
                 refused=lambda: refused.append(None),
             )
@@ -240,7 +240,7 @@ def test_a_page_takes_the_routes_of_its_source(way: str, monkeypatch: pytest.Mon
         async with asyncio.timeout(10), await asyncio.start_server(served, "127.1.0.1", 0) as server:
             web.port = server.sockets[0].getsockname()[1]
             opened = parse_networks("127.1.0.0/16")
-            proxy = Egress(resolve, opened=opened, denied_ports=DENIED_PORTS, routes=routes)
+            proxy = Egress(resolve, opened=opened, denied_ports=denied_ports(""), routes=routes)
             port = await proxy.start()
             token = base64.b64encode(f"page:{proxy.admit('page', PAGE, 'own')}".encode()).decode()
             assert (await response_of(port, request(f"GET http://page.test:{web.port}/x", token))).endswith(b"hello")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from feedcrawl.domain.addresses import DENIED_PORTS, parse_networks, parse_ports, url_refusal
+from feedcrawl.domain.addresses import denied_ports, parse_networks, url_refusal
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.urls import resolve
 
@@ -21,7 +21,7 @@ class Gate:
 
     def __init__(self, allow_networks: str, deny_ports: str) -> None:
         self.opened = parse_networks(allow_networks)
-        self._denied = DENIED_PORTS | parse_ports(deny_ports)
+        self._denied = denied_ports(deny_ports)
 
     def passed(self, url: str) -> str:
         """The URL to fetch; InvalidUrl (`url_…` or `address_refused`) if the text of the URL forbids the request.
