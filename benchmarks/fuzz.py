@@ -139,7 +139,7 @@ def _headers(body: bytes, _: random.Random) -> None:
 
 def _urls(body: bytes, _: random.Random) -> None:
     text = body.decode("utf-8", "replace")
-    next_hop((URL,), 301, body)
+    next_hop((URL,), 301, body, limit=5)
     canonicalize(text, base=URL)
 
 

@@ -149,7 +149,7 @@ def fill(texts: Texts, articles: int, stores: dict[str, Store]) -> tuple[int, di
 
 def store_in(index: IndexFile) -> Store:
     """What stores articles in the index."""
-    return lambda made: index.apply(Changes([document_of(each, source=None) for each in made]), {})  # type: ignore[arg-type]
+    return lambda made: index.apply(Changes([document_of(each, source=None, categories=[]) for each in made]), {})  # type: ignore[arg-type]
 
 
 def feed(folder: Path, first: int, which: str, lag: Any) -> None:

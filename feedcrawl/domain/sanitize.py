@@ -66,12 +66,11 @@ _OVERRIDES = ("\u202d", "\u202e")  # these make text look like another text; no 
 _URL_NOISE = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 
 
-def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> str:
+def clean_html(html: str, *, base_url: str) -> str:
     """The harmless part of an HTML fragment, with absolute links and images.
 
     Only elements and attributes of a short list remain: no scripts, style, class, id or handlers. Links open in a new
-    window and send no referrer; tracking pixels and bidirectional overrides are removed. `image_proxy` is a path or URL
-    ("/media/image?url=") to which the address of every image is appended, percent-encoded. The function is idempotent.
+    window and send no referrer; tracking pixels and bidirectional overrides are removed. The function is idempotent.
     """
     tree = _parse_fragment(html)
     if tree is not None:
@@ -79,13 +78,14 @@ def clean_html(html: str, *, base_url: str, image_proxy: str | None = None) -> s
         show_images(elements)
         settle_formulas(elements)
         settle_posts(elements)
-    return clean_tree(tree, base_url=base_url, image_proxy=image_proxy) if tree is not None else ""
+    return clean_tree(tree, base_url=base_url) if tree is not None else ""
 
 
 def clean_tree(tree: HtmlElement, *, base_url: str, image_proxy: str | None = None) -> str:
     """The harmless content of a parsed fragment, as `clean_html`, without the element itself; changes the tree.
 
-    Its pictures, formulas and posts must have been settled (`domain.figures`).
+    `image_proxy` is a path or URL ("/media/image?url=") to which the address of every image is appended,
+    percent-encoded. Its pictures, formulas and posts must have been settled (`domain.figures`).
     """
     _limit_depth(tree)
     show_embeds(tree)

@@ -35,7 +35,7 @@ _NEEDLESS = frozenset(
 )
 
 
-def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: int | None = None) -> bool:
+def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: int | None) -> bool:
     """True if a page should be rendered, given the result of its plain HTML.
 
     `refusal`: why the plain HTML was refused (`FAIL_EMPTY: javascript: …`), None if it was an article. `feed_text`:
@@ -51,7 +51,7 @@ def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: 
     return bare and _SCRIPTED.search(html, 0, _LOOKED_AT) is not None
 
 
-def may_load(url: str, kind: str, *, page_url: str | None = None) -> bool:
+def may_load(url: str, kind: str, *, page_url: str | None) -> bool:
     """True if a page may load a resource.
 
     `kind`: its resource type. `page_url`, only for the page itself: the requested URL, whose host must not change,

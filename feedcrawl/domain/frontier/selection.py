@@ -99,7 +99,7 @@ def hash_of(task: Task) -> str | None:
         return None
 
 
-def task_record(task: Task, history: History, due: int | None = None, content_hash: str | None = None) -> TaskRecord:
+def task_record(task: Task, history: History, due: int | None, content_hash: str | None) -> TaskRecord:
     """A task and its history as programs read them; `due` is the time of the next fetch in Unix milliseconds."""
     return {
         "id": task.id,

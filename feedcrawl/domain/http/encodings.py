@@ -122,7 +122,7 @@ def decode_page(body: bytes, content_type: str | None = None) -> Decoded:
     return _decode(body, _labels(body, content_type, in_meta=True))
 
 
-def names_no_text(body: bytes, content_type: str | None = None) -> bool:
+def names_no_text(body: bytes, content_type: str | None) -> bool:
     """True if HTTP, prolog or `<meta>` declares a name that is no allowed encoding, and is therefore ignored."""
     return any(codec_of(label) is None for label in _labels(body, content_type, in_meta=True))
 

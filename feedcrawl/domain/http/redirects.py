@@ -49,7 +49,7 @@ class Refused:
 
 
 def next_hop(
-    chain: Sequence[str], status: int, location: bytes | None, *, limit: int = 5, fresh: bool = False
+    chain: Sequence[str], status: int, location: bytes | None, *, limit: int, fresh: bool = False
 ) -> Hop | Refused:
     """The next request after a redirect. `chain` has the URLs requested so far, the redirecting URL last.
 

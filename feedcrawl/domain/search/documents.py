@@ -76,7 +76,7 @@ class Filters:
         return tuple(label(kind, value) for kind, value in conditions if value is not None)
 
 
-def document_of(article: ArticleFields, *, source: str | None, categories: Sequence[str] = ()) -> RawContentRecord:
+def document_of(article: ArticleFields, *, source: str | None, categories: Sequence[str]) -> RawContentRecord:
     """The search document of an article's record (`Article` of docs/data-format.md).
 
     `categories` are labels that the article has got since it was stored.

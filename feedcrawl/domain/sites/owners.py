@@ -43,7 +43,7 @@ class Sources(Mapping[str, "Source"]):
         owner = found[0] if len(found) == 1 else source_of(url, found, named)
         return owner or self.get(named or "")
 
-    def keeps_trailing_slash(self, url: str, named: str | None = None) -> bool:
+    def keeps_trailing_slash(self, url: str, named: str | None) -> bool:
         """True if this URL with and without a trailing slash are two pages. Raises InvalidUrl."""
         source = self.of(url, named)
         return source is not None and source.keep_trailing_slash

@@ -122,7 +122,7 @@ def _line(line: str) -> Header:
     return header(name, value) if value[:1].isspace() or not _VALUE.fullmatch(value) else basic(name, value)
 
 
-def login_hint(*, scheme: str | None, sent: bool, program: str = "scrapy", subscribed: bool = True) -> str:
+def login_hint(*, scheme: str | None, sent: bool, program: str, subscribed: bool = True) -> str:
     """The sentence for journal, log and command that says what to do after a response 401.
 
     `scheme` is the scheme of WWW-Authenticate; `sent` is True if the request had private headers; `program` is the

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from feedcrawl.domain.frontier.payloads import Payload
     from feedcrawl.domain.models import Paging
 
-MAX_DOCUMENTS: Final = 100  # of one walk
 MAX_READINGS: Final = 5  # of one document that has more new entries than one reading may store
 
 Reason = Literal["prev_archive", "next", "complete", "end", "loop", "limit", "invalid_url", "overlap"]
@@ -82,7 +81,7 @@ def visit_key(url: str) -> str:
     return canonicalize(url, keep_trailing_slash=True)
 
 
-def next_document(paging: Paging, *, url: str, visited: Collection[str], limit: int = MAX_DOCUMENTS) -> Step:
+def next_document(paging: Paging, *, url: str, visited: Collection[str], limit: int) -> Step:
     """The next step of a walk from the document at `url`.
 
     `visited`: keys (`visit_key`) of the documents read so far, including this one. A complete feed has no further

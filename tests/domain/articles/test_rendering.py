@@ -33,7 +33,7 @@ STILL = "<html><body><p>No script here, and the description of one.</p></body></
     ],
 )
 def test_pages_that_need_a_browser(mode: Render, html: str, refusal: str | None, expected: bool) -> None:
-    assert wants_rendering(mode, html, refusal=refusal) is expected
+    assert wants_rendering(mode, html, refusal=refusal, feed_text=None) is expected
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from feedcrawl.domain.http.redirects import Hop, Refused, in_words, next_hop
     ],
 )
 def test_targets(url: str, location: bytes, target: str) -> None:
-    hop = next_hop([url], 302, location)
+    hop = next_hop([url], 302, location, limit=5)
     assert isinstance(hop, Hop)
     assert hop.url == target
 
@@ -61,12 +61,12 @@ def test_targets(url: str, location: bytes, target: str) -> None:
     ],
 )
 def test_bad_locations(location: bytes | None, detail: str) -> None:
-    assert next_hop(["http://a.org/x"], 301, location) == Refused("bad_redirect", detail)
+    assert next_hop(["http://a.org/x"], 301, location, limit=5) == Refused("bad_redirect", detail)
 
 
 @pytest.mark.parametrize(("status", "permanent"), [(301, True), (302, False), (303, False), (307, False), (308, True)])
 def test_permanence(status: int, permanent: bool) -> None:
-    hop = next_hop(["http://a.org/x"], status, b"/y")
+    hop = next_hop(["http://a.org/x"], status, b"/y", limit=5)
     assert isinstance(hop, Hop)
     assert hop.permanent == permanent
 
@@ -87,7 +87,7 @@ def test_permanence(status: int, permanent: bool) -> None:
 def test_a_redirect_on_the_same_host_or_origin_is_recognised(
     url: str, location: bytes, same_host: bool, same_origin: bool
 ) -> None:
-    hop = next_hop([url], 301, location)
+    hop = next_hop([url], 301, location, limit=5)
     assert isinstance(hop, Hop)
     assert (hop.same_host, hop.same_origin) == (same_host, same_origin)
 
@@ -108,7 +108,7 @@ def test_a_redirect_on_the_same_host_or_origin_is_recognised(
     ],
 )
 def test_downgrades(location: bytes, expected: str | None) -> None:
-    hop = next_hop(["https://a.org/first", "https://a.org/x"], 301, location)
+    hop = next_hop(["https://a.org/first", "https://a.org/x"], 301, location, limit=5)
     if expected is None:
         assert hop == Refused("bad_redirect", "downgrade")
     else:
@@ -117,7 +117,7 @@ def test_downgrades(location: bytes, expected: str | None) -> None:
 
 
 def test_a_downgrade_keeps_an_odd_port_that_spoke_tls() -> None:
-    hop = next_hop(["https://a.org:8443/x"], 301, b"http://a.org:8443/x/")
+    hop = next_hop(["https://a.org:8443/x"], 301, b"http://a.org:8443/x/", limit=5)
     assert isinstance(hop, Hop)
     assert hop.url == "https://a.org:8443/x/"
 
@@ -126,7 +126,7 @@ def test_a_downgrade_keeps_an_odd_port_that_spoke_tls() -> None:
 def test_loops(location: bytes) -> None:
     chain = ("http://a.org/first", "http://a.org/second#b", "http://a.org/x")
     expected = Refused("redirect_loop") if location else Refused("bad_redirect", "no_location")
-    assert next_hop(chain, 302, location) == expected
+    assert next_hop(chain, 302, location, limit=5) == expected
 
 
 def follow(hops: int, limit: int) -> Hop | Refused:
@@ -152,7 +152,7 @@ def test_beyond_the_limit(hops: int, limit: int) -> None:
 
 @given(st.binary(max_size=60), st.sampled_from([b"", b"/", b"http://", b"//"]))
 def test_whatever_a_server_sends_is_followed_over_http_or_refused(location: bytes, start: bytes) -> None:
-    hop = next_hop(["https://a.org/", "https://a.org/x"], 302, start + location)
+    hop = next_hop(["https://a.org/", "https://a.org/x"], 302, start + location, limit=5)
     if isinstance(hop, Hop):
         assert hop.url.startswith("https://")
         assert hop.url.isascii()
@@ -162,11 +162,11 @@ def test_whatever_a_server_sends_is_followed_over_http_or_refused(location: byte
 
 def test_a_new_cookie_makes_a_known_url_another_request() -> None:
     chain = ("http://a.org/x", "http://a.org/login")
-    assert next_hop(chain, 302, b"/x") == Refused("redirect_loop")
-    hop = next_hop(chain, 302, b"/x", fresh=True)
+    assert next_hop(chain, 302, b"/x", limit=5) == Refused("redirect_loop")
+    hop = next_hop(chain, 302, b"/x", limit=5, fresh=True)
     assert isinstance(hop, Hop)
     assert hop.url == "http://a.org/x"
-    assert next_hop(["http://a.org/x"] * 6, 302, b"/x", fresh=True) == Refused("too_many_redirects")
+    assert next_hop(["http://a.org/x"] * 6, 302, b"/x", limit=5, fresh=True) == Refused("too_many_redirects")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +189,6 @@ def test_a_new_cookie_makes_a_known_url_another_request() -> None:
     ],
 )
 def test_a_refusal_in_words(chain: list[str], location: bytes | None, words: str) -> None:
-    refused = next_hop(chain, 302, location)
+    refused = next_hop(chain, 302, location, limit=5)
     assert isinstance(refused, Refused)
     assert in_words(refused, chain, location) == words

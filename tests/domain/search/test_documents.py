@@ -33,7 +33,7 @@ def test_a_document_has_the_text_and_no_html() -> None:
 
 
 def test_a_long_text_is_cut_and_keeps_its_length() -> None:
-    found = document_of(ARTICLE | {"clean_text": "x" * 300_000, "text_len": 300_000}, source=None)
+    found = document_of(ARTICLE | {"clean_text": "x" * 300_000, "text_len": 300_000}, source=None, categories=[])
     assert (len(found["text"]), found["text_len"]) == (MAX_TEXT_CHARS, 300_000)
 
 
@@ -56,7 +56,7 @@ def test_a_long_text_is_cut_and_keeps_its_length() -> None:
     ],
 )
 def test_filters_are_labels(filters: Filters, meant: bool) -> None:
-    labels = labels_of(document_of(ARTICLE, source="paper"))
+    labels = labels_of(document_of(ARTICLE, source="paper", categories=[]))
     assert (set(filters.labels()) <= set(labels)) is meant
 
 

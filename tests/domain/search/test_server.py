@@ -17,12 +17,12 @@ def test_the_template_is_for_the_indexes_behind_the_alias() -> None:
     assert found["index_patterns"] == ["articles-*"]
     properties = found["template"]["mappings"]["properties"]
     assert properties["words_text"] == {"type": "text", "analyzer": "feedcrawl"}
-    document = document_of(ARTICLE, source=None)  # type: ignore[arg-type]
+    document = document_of(ARTICLE, source=None, categories=[])  # type: ignore[arg-type]
     assert set(document) <= set(properties)
 
 
 def test_a_document_is_written_with_its_words_and_removed_by_its_uid() -> None:
-    document = document_of(ARTICLE, source=None)  # type: ignore[arg-type]
+    document = document_of(ARTICLE, source=None, categories=[])  # type: ignore[arg-type]
     action, body = writes(document, document["uid"], "articles")
     assert action == {"index": {"_index": "articles", "_id": "0123456789abcdef"}}
     assert (body["title"], body["words_title"].split(), body["words_text"]) == (

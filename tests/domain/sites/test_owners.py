@@ -49,7 +49,7 @@ def test_a_malformed_url_has_no_source() -> None:
 
 def test_the_slash_of_a_url_is_that_of_its_source() -> None:
     urls = ("https://a.example/x/", "https://a.example/sport/x/", "https://c.example/x/")
-    assert [ALL.keeps_trailing_slash(url) for url in urls] == [True, False, False]
+    assert [ALL.keeps_trailing_slash(url, None) for url in urls] == [True, False, False]
     assert ALL.keeps_trailing_slash("https://c.example/x/", "site")
 
 

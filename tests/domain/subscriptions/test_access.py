@@ -120,4 +120,4 @@ def test_headers_are_read_from_lines() -> None:
 def test_the_hint_of_a_401_depends_on_the_login_that_was_sent(
     scheme: str | None, sent: bool, subscribed: bool, part: str
 ) -> None:
-    assert part in login_hint(scheme=scheme, sent=sent, subscribed=subscribed)
+    assert part in login_hint(scheme=scheme, sent=sent, program="scrapy", subscribed=subscribed)

@@ -26,12 +26,12 @@ URL = "https://news.example/feed"
     ],
 )
 def test_next_document(paging, step):
-    assert next_document(paging, url=URL, visited={visit_key(URL)}) == step
+    assert next_document(paging, url=URL, visited={visit_key(URL)}, limit=9) == step
 
 
 def test_a_page_visited_before_ends_the_walk():
     visited = {visit_key(URL), visit_key(f"{URL}?page=2")}
-    assert next_document(Paging(next=URL), url=f"{URL}?page=2", visited=visited) == Step(None, "loop")
+    assert next_document(Paging(next=URL), url=f"{URL}?page=2", visited=visited, limit=9) == Step(None, "loop")
 
 
 def test_a_walk_has_a_limit():

@@ -83,7 +83,9 @@ def test_every_figure_of_the_fleet_moves(wired: Wiring) -> None:
     wired.events.count("webhook:0123", "failed")
     assert wired.embedded_index.lock()
     index = wired.embedded_index.building()
-    index.apply(Changes([document_of(ARTICLE, source=None)]), {"cursor": wired.events.after("0", 1)[0].at})
+    index.apply(
+        Changes([document_of(ARTICLE, source=None, categories=[])]), {"cursor": wired.events.after("0", 1)[0].at}
+    )
     wired.embedded_index.complete(index)
     found = scraped(wired)
     assert {

@@ -30,7 +30,7 @@ def document(number: int, text: str = "", title: str = "", **fields: Any) -> dic
         "clean_text": text,
         "fetched_ts": float(number * DAY_SEC),
     }
-    return document_of(article | fields, source=fields.get("source"))
+    return document_of(article | fields, source=fields.get("source"), categories=[])
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ _ADDRESS = re.compile(r"\S*(?:[/#?:]|\.\w)\S*")  # some publishers state the num
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
-def read_entry(node: Node, reading: Reading, site: str | None = None) -> ParsedEntry:
+def read_entry(node: Node, reading: Reading, site: str | None) -> ParsedEntry:
     """The entry of an element; `site` is the page that the feed names as its own."""
     links = places.read_links(node, reading)
     link = _page(node, links, reading)
