@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.cadence.timetable import MIN_ARRIVALS, find_period
-from feedcrawl.domain.cadence.values import SCALES, SMALLEST_WINDOW, Arrivals
+from feedcrawl.domain.cadence.values import SCALES_SEC, SMALLEST_WINDOW, Arrivals
 from feedcrawl.domain.cadence.week import DAY, DAYS, HOUR, HOURS, PART, WEEK, Week, after, factors_of, mean_factor
 
 if TYPE_CHECKING:
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 STRENGTHS = (0.5, 1.0, 1.5, 1.0)
 """Weight of each scale's prior, in arrivals; the longest scale's prior is PRIOR_RATE."""
 PRIOR_RATE = 0.25 / DAY
-BATCH_GAP = 600.0
+BATCH_GAP_SEC = 600.0
+"""Entries that come within this time of each other are one arrival."""
 RECENT = 16
-FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES[1:])
+"""Number of last arrivals whose times are kept."""
+FADING = tuple(math.exp(-HOUR / scale) for scale in SCALES_SEC[1:])
+"""Share of the excess rate of each shorter scale that is left after an hour."""
 LULL = 0.8
 """Share of the shortest recent gap in which no arrival is expected."""
 LONGEST_DOCUMENT = 500
+"""Most entries of a document that are counted."""
 
 
 def begun(seen: Observation, now: datetime) -> Arrivals:
@@ -51,12 +55,12 @@ def learn(before: Arrivals | None, seen: Observation, now: datetime) -> Arrivals
     known = before or begun(seen, now)
     starts, newest, entries = [], known.newest, 0
     for time in arrival_times(before, seen, now) if before else dates(seen, now)[-LONGEST_DOCUMENT:]:
-        if time - newest > BATCH_GAP:
+        if time - newest > BATCH_GAP_SEC:
             starts.append(time)
         newest = max(newest, time)
         entries += bool(before or starts)
     at = max(now.timestamp(), known.at)
-    keeps = [math.exp((known.at - at) / scale) for scale in SCALES]
+    keeps = [math.exp((known.at - at) / scale) for scale in SCALES_SEC]
     recent = (*known.recent, *starts)[-RECENT:] if starts else known.recent
     return Arrivals(
         at,
@@ -98,14 +102,14 @@ def faded(counts: tuple[float, ...], keeps: list[float], starts: list[float], at
     kept = tuple([count * keep for count, keep in zip(counts, keeps, strict=True)])
     if not starts:
         return kept
-    new = [sum([math.exp((start - at) / scale) for start in starts]) for scale in SCALES]
+    new = [sum([math.exp((start - at) / scale) for start in starts]) for scale in SCALES_SEC]
     return tuple([count + more for count, more in zip(kept, new, strict=True)])
 
 
 def exposed(known: Arrivals, keeps: list[float], at: float) -> tuple[float, ...]:
     """Observed seconds on each scale; an hour of the week counts as much as the profile expects of that hour."""
     mean = mean_factor(known.week.shape, known.at, at)
-    rows = zip(known.exposure, SCALES, keeps, strict=True)
+    rows = zip(known.exposure, SCALES_SEC, keeps, strict=True)
     return tuple([time * keep + mean * scale * (1 - keep) for time, scale, keep in rows])
 
 

@@ -73,7 +73,7 @@ def decision_from(proposal: Proposal, now: datetime, jitter: float) -> Decision:
     candidates = proposal.candidates + hints
     if floor.wait_sec > wait:
         reason, wait = f"{reason}+{floor.rule}", floor.wait_sec
-    drawn = shifted(proposal, max(wait, floor.wait_sec), floor.wait_sec, jitter)
+    drawn = shifted(proposal, wait, floor.wait_sec, jitter)
     if drawn != wait:
         candidates += (Candidate("jitter", drawn),)
     at = now + timedelta(seconds=drawn)

@@ -15,10 +15,12 @@ PERIODS = tuple(minutes * MINUTE for minutes in (10, 15, 20, 30, 60, 120, 180, 2
 """Periods that people and cron jobs choose, in seconds."""
 MIN_ARRIVALS, MANY_ARRIVALS = 5, 10
 """Least number of arrivals for a period; fewer than MANY_ARRIVALS must all be on time within a narrower slot."""
-ARC = 0.2
-ON_TIME = 0.7
+ARC, ON_TIME = 0.2, 0.7
+"""Longest slot, as a share of the period, and least share of the recent arrivals that are in the slot."""
 DOUBT = 2
+"""Arrivals that are counted as late without having been observed."""
 AHEAD = 24
+"""Most moments that a plan of polls compares."""
 MARGIN_SEC, MARGIN_SHARE = 20.0, 0.02
 SERVED = 0.1
 """An arrival that comes earlier than its slot by at most this share of the period still belongs to the slot."""

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 DAY_SEC = DAY
 MIN_UPDATE_PERIOD_SEC = 600.0
-SCALES = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
+"""Shorter periods are mistakes of their publishers."""
+SCALES_SEC = (60 * DAY, 10 * DAY, 1.5 * DAY, 3 * HOUR)
+"""Times after which arrivals count 1/e, the longest first."""
 SMALLEST_WINDOW = 10
-NOTHING = (0.0,) * len(SCALES)
+"""Least number of entries that a document is expected to have room for."""
+NOTHING = (0.0,) * len(SCALES_SEC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Observation:
 class Arrivals:
     """Estimate of a feed's arrivals up to `at` (Unix seconds).
 
-    `counts` and `exposure` (seconds, weighted by the profile of the week) fade on each of SCALES, `entries` on the
+    `counts` and `exposure` (seconds, weighted by the profile of the week) fade on each of SCALES_SEC, `entries` on the
     longest. `newest` is the time of the newest entry, `recent` the times of the last arrivals, `period` the period of a
     regular publisher in seconds (0: none), `window` the number of entries that the document shows.
     """

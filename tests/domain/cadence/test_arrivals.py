@@ -14,7 +14,7 @@ from feedcrawl.domain.cadence.arrivals import (
     learn,
     rates,
 )
-from feedcrawl.domain.cadence.values import SCALES, Observation
+from feedcrawl.domain.cadence.values import SCALES_SEC, Observation
 from feedcrawl.domain.cadence.week import DAY, HOUR
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -136,6 +136,6 @@ def test_rates_are_always_positive_and_finite(published, new, gap, later_new):
     known = learn(known, Observation(200, later_new, 3, tuple(published)), NOW + timedelta(seconds=gap))
     assert all(0 < rate < 1 for rate in rates(known))
     assert 0 < batch_size(known) < 6_000
-    assert len(known.counts) == len(known.exposure) == len(SCALES)
+    assert len(known.counts) == len(known.exposure) == len(SCALES_SEC)
     assert replace(known) == known
     assert begun(NOTHING, NOW).at == AT
