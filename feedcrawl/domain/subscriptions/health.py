@@ -102,16 +102,12 @@ def counted(day: tuple[tuple[int, int, int], ...], *, failed: bool, now: float) 
     return (*kept, (part, polls + 1, failures + failed))
 
 
-def least_waits(
-    health: Health, *, failed: bool, status: int | None, errors: int, probe_sec: float
-) -> tuple[Candidate, ...]:
+def least_waits(health: Health, *, status: int | None, errors: int, probe_sec: float) -> tuple[Candidate, ...]:
     """The least waits after a failed poll; the longest of them applies.
 
     An open circuit's wait doubles with each opening; the wait after a refusal (401, 403, 451) doubles with each of the
     consecutive `errors`; a retired feed waits `probe_sec`.
     """
-    if not failed:
-        return ()
     waits = []
     if status in REFUSED:
         waits.append(Candidate("refused", min(REFUSED_WAIT_SEC * 2.0 ** min(max(errors - 1, 0), 10), DAY_SEC)))

@@ -113,7 +113,6 @@ def failure_waits(poll: FeedPoll, decision: Decision) -> Iterator[cadence.Candid
     before = poll.feed.polls
     yield from health.least_waits(
         health_after(poll),
-        failed=True,
         status=poll.received.status,
         errors=decision.state.errors,
         probe_sec=GONE_PROBE_SEC,

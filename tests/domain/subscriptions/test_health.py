@@ -70,25 +70,23 @@ def test_gone_twice_a_day_apart_retires(outcomes: str, every_sec: float, *, reti
 
 
 @pytest.mark.parametrize(
-    ("health", "failed", "status", "errors", "waits"),
+    ("health", "status", "errors", "waits"),
     [
-        (Health(), True, 404, 1, ()),
-        (Health(), True, None, 1, ()),
-        (Health(opened=1), False, 200, 0, ()),
-        (Health(opened=1), True, 500, 1, (Candidate("error-budget", 3600.0),)),
-        (Health(opened=3), True, 500, 3, (Candidate("error-budget", 14_400.0),)),
-        (Health(opened=99), True, 500, 99, (Candidate("error-budget", DAY_SEC),)),
-        (Health(retired=True), True, 410, 2, (Candidate("gone", PROBE),)),
-        (Health(), True, 401, 1, (Candidate("refused", 4 * 3600.0),)),
-        (Health(), True, 403, 2, (Candidate("refused", 8 * 3600.0),)),
-        (Health(), True, 451, 99, (Candidate("refused", DAY_SEC),)),
-        (Health(), False, 403, 0, ()),
+        (Health(), 404, 1, ()),
+        (Health(), None, 1, ()),
+        (Health(opened=1), 500, 1, (Candidate("error-budget", 3600.0),)),
+        (Health(opened=3), 500, 3, (Candidate("error-budget", 14_400.0),)),
+        (Health(opened=99), 500, 99, (Candidate("error-budget", DAY_SEC),)),
+        (Health(retired=True), 410, 2, (Candidate("gone", PROBE),)),
+        (Health(), 401, 1, (Candidate("refused", 4 * 3600.0),)),
+        (Health(), 403, 2, (Candidate("refused", 8 * 3600.0),)),
+        (Health(), 451, 99, (Candidate("refused", DAY_SEC),)),
     ],
 )
 def test_least_waits_of_an_unhealthy_feed(
-    health: Health, status: int | None, errors: int, waits: tuple[Candidate, ...], *, failed: bool
+    health: Health, status: int | None, errors: int, waits: tuple[Candidate, ...]
 ) -> None:
-    assert least_waits(health, failed=failed, status=status, errors=errors, probe_sec=PROBE) == waits
+    assert least_waits(health, status=status, errors=errors, probe_sec=PROBE) == waits
 
 
 def test_health_survives_as_json_and_is_empty_without_failures() -> None:
