@@ -17,7 +17,7 @@ from feedcrawl import wiring
 from feedcrawl.crawl.failures import failure_name
 from feedcrawl.domain import robots
 from feedcrawl.domain.dates import rfc3339
-from feedcrawl.domain.frontier.delays import base_delay
+from feedcrawl.domain.frontier.delays import base_delay_sec
 from feedcrawl.domain.frontier.tasks import Lease
 from feedcrawl.domain.http.redirects import REDIRECTS, Refused, in_words, next_hop
 from feedcrawl.domain.http.robots_access import MAX_BYTES, RETRY_SEC, access
@@ -336,13 +336,12 @@ class RobotsGate:
         requested_sec = rules.crawl_delay(self._agent)
         if not requested_sec:
             return
-        if requested_sec > self._config.max_crawl_delay_sec:
-            logger.info("crawl_delay_cut", extra={"host": hostname(site), "asked_sec": requested_sec})
-        requested_sec = min(requested_sec, self._config.max_crawl_delay_sec)
-        host, default_ms = hostname(site), round(self._config.host_delay_sec * 1000)
-        delay_sec = base_delay(requested_sec, None, default_ms) / 1000
+        host, own_sec, longest_sec = hostname(site), self._config.host_delay_sec, self._config.max_crawl_delay_sec
+        if requested_sec > longest_sec:
+            logger.info("crawl_delay_cut", extra={"host": host, "asked_sec": requested_sec})
+        delay_sec = base_delay_sec(requested_sec, own_sec, longest_sec)
         self._frontier.pace(host, delay_sec=delay_sec)
-        if delay_sec > self._paced.get(host, default_ms / 1000):
+        if delay_sec > self._paced.get(host, own_sec):
             self._just_paced.add(host)
         self._paced[host] = delay_sec
 

@@ -256,8 +256,14 @@ def test_a_long_crawl_delay_is_learnt_before_the_page_is_requested(world: World)
     assert check(lease=lease) is None
 
 
-@pytest.mark.parametrize(("crawl_delay", "delay"), [(7, 7000), (0.5, 1000), (900, 120_000)])
-def test_a_crawl_delay_paces_the_host(world: World, redis_client: redis.Redis, crawl_delay: float, delay: int) -> None:
+@pytest.mark.parametrize(
+    ("crawl_delay", "longest_sec", "delay"),
+    [(7, 120.0, 7000), (0.5, 120.0, 1000), (900, 120.0, 120_000), (900, 300.0, 300_000)],
+)
+def test_a_crawl_delay_paces_the_host(
+    world: World, redis_client: redis.Redis, crawl_delay: float, longest_sec: float, delay: int
+) -> None:
+    world.config.max_crawl_delay_sec = longest_sec
     world.answer = b"User-agent: *\nCrawl-delay: %s\n" % str(crawl_delay).encode()
     world.worker()()
     assert int(redis_client.hget("fc:{0}:h:a.test", "delay")) == delay

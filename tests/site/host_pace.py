@@ -57,7 +57,7 @@ def paused(tat: int, now: int, pause: int) -> int:
 
 def effective_delay(pace: Pace, delay: int) -> int:
     """The delay in milliseconds with its doublings, as the dashboard shows it too."""
-    return delays.effective_delay(delay, pace.doublings)
+    return delays.effective_delay_ms(delay, pace.doublings)
 
 
 def throttled(pace: Pace) -> Pace:

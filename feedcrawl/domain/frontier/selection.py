@@ -99,8 +99,8 @@ def hash_of(task: Task) -> str | None:
         return None
 
 
-def task_record(task: Task, history: History, due: int | None, content_hash: str | None) -> TaskRecord:
-    """A task and its history as programs read them; `due` is the time of the next fetch in Unix milliseconds."""
+def task_record(task: Task, history: History, due_ms: int | None, content_hash: str | None) -> TaskRecord:
+    """A task and its history as programs read them; `due_ms` is the time of the next fetch (Unix)."""
     return {
         "id": task.id,
         "url": task.url,
@@ -116,7 +116,7 @@ def task_record(task: Task, history: History, due: int | None, content_hash: str
         "status": status_of(history),  # type: ignore[typeddict-item]  # the words of the frontier's scripts
         "reason": history.reason,
         "discovered_at": _time(history.discovered_at),
-        "next_fetch_at": _time(due),
+        "next_fetch_at": _time(due_ms),
         "last_fetched_at": _time(history.last_fetched_at),
         "updated_at": _time(history.updated_at),
         "fetch_count": history.fetch_count,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
-from feedcrawl.domain.frontier.delays import effective_delay
+from feedcrawl.domain.frontier.delays import effective_delay_ms
 from feedcrawl.domain.frontier.scopes import SCOPES
 from feedcrawl.domain.frontier.scopes import WHY as SCOPE_WHY
 from feedcrawl.domain.frontier.tasks import POLL_KINDS
@@ -163,13 +163,13 @@ def host_statistics(
 
     `delay_sec` and `concurrency` are the policy's values, used where the record has none.
     """
-    delay, doublings = round(float(record.get("delay", 1000 * delay_sec))), int(record.get("doublings", 0))
+    delay_ms, doublings = round(float(record.get("delay", 1000 * delay_sec))), int(record.get("doublings", 0))
     return HostStatistics(
         name=name,
         tasks=int(record.get("tasks", 0)),
         busy=int(record.get("busy", 0)),
         concurrency=int(record.get("concurrency", concurrency)),
-        delay_sec=effective_delay(delay, doublings) / 1000,
+        delay_sec=effective_delay_ms(delay_ms, doublings) / 1000,
         doublings=doublings,
         circuit=str(record.get("state", "closed")),
         failures=int(record.get("failures", 0)),

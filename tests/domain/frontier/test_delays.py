@@ -1,32 +1,20 @@
 import pytest
 
-from feedcrawl.domain.frontier.delays import base_delay, effective_delay
+from feedcrawl.domain.frontier.delays import base_delay_sec, effective_delay_ms
 
 
 @pytest.mark.parametrize(
-    ("crawl_delay", "source", "default", "expected"),
+    ("crawl_delay_sec", "own_sec", "longest_sec", "expected"),
     [
-        (None, None, 1_000, 1_000),
-        (None, 250, 1_000, 250),
-        (None, 0, 1_000, 0),
-        (10, None, 1_000, 10_000),
-        (10, 250, 1_000, 10_000),
-        (1.0005, None, 1_000, 1_001),
-        (120, None, 1_000, 120_000),
-        (150, None, 1_000, 120_000),
-        (3_600, None, 1_000, 120_000),
-        (1e300, None, 1_000, 120_000),
-        (float("inf"), None, 1_000, 120_000),
-        (float("nan"), None, 1_000, 1_000),
-        (-5, None, 1_000, 1_000),
-        (0, None, 1_000, 1_000),
-        (0.1, None, 1_000, 1_000),
-        (0.1, 300_000, 1_000, 300_000),
-        (240, 300_000, 1_000, 300_000),
+        (10.0, 1.0, 120.0, 10.0),
+        (0.1, 1.0, 120.0, 1.0),
+        (150.0, 1.0, 120.0, 120.0),
+        (1e300, 1.0, 300.0, 300.0),
+        (240.0, 300.0, 120.0, 300.0),
     ],
 )
-def test_base_delay(crawl_delay, source, default, expected):
-    assert base_delay(crawl_delay, source, default) == expected
+def test_base_delay(crawl_delay_sec: float, own_sec: float, longest_sec: float, expected: float) -> None:
+    assert base_delay_sec(crawl_delay_sec, own_sec, longest_sec) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,4 +29,4 @@ def test_base_delay(crawl_delay, source, default, expected):
     ],
 )
 def test_effective_delay(doublings, delay, expected):
-    assert effective_delay(delay, doublings) == expected
+    assert effective_delay_ms(delay, doublings) == expected
