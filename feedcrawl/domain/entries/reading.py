@@ -53,13 +53,22 @@ def read_feed(body: bytes, *, url: str, content_type: str | None, feed_id: str, 
     parsed = feeds.parse(body, url=url, content_type=content_type)
     if how.keep_rules or how.drop_rules:
         parsed = selected(parsed, how.keep_rules, how.drop_rules)
-    if how.redact_emails:
-        parsed = redact(parsed)
     identified = identify(parsed.entries, feed_id=feed_id)
     digest = digest_of(identified)
     if digest == how.known:
-        return FeedReading(replace(parsed, entries=()), (), digest)
+        parsed, identified = replace(parsed, entries=()), ()
+    if how.redact_emails:
+        parsed, identified = _redacted(parsed, identified)
     return FeedReading(parsed, identified, digest)
+
+
+def _redacted(parsed: ParsedFeed, identified: Iterable[Identified]) -> tuple[ParsedFeed, tuple[Identified, ...]]:
+    """The feed and its named entries without addresses. Names are given before: the address of its author may be all
+    that distinguishes an entry.
+    """
+    hidden = redact(parsed)
+    of_entry = dict(zip(map(id, parsed.entries), hidden.entries, strict=True))
+    return hidden, tuple(replace(each, entry=of_entry[id(each.entry)]) for each in identified)
 
 
 def digest_of(entries: Iterable[Identified]) -> str:

@@ -111,6 +111,17 @@ def test_a_feed_of_each_format_keeps_names_ids_and_texts(form: str) -> None:
     assert "a@b.test" in repr(plain.parsed.entries[0])
 
 
+def test_entries_that_only_their_authors_addresses_distinguish_stay_two() -> None:
+    items = "".join(f"<item><title>Post</title><author>{name}@b.test</author></item>" for name in ("ann", "bo"))
+    body = f'<rss version="2.0"><channel><title>t</title>{items}</channel></rss>'.encode()
+    feed_fields = {"url": "http://b.test/feed", "content_type": None, "feed_id": "f"}
+    plain, read = read_feed(body, **feed_fields), read_feed(body, **feed_fields, how=How(redact_emails=True))
+    assert len(read.identified) == 2
+    assert [identified.uids for identified in read.identified] == [identified.uids for identified in plain.identified]
+    assert read.digest == plain.digest
+    assert "@b.test" not in repr(read)
+
+
 def test_redacted_markup_can_still_be_parsed() -> None:
     body = DOCUMENTS["atom"].encode()
     parsed = feeds.parse(body, url="http://b.test/feed", content_type=None)
