@@ -200,6 +200,11 @@ def test_a_relative_link_is_not_mended(path):
         ("Jane @ Example", Person("Jane @ Example")),
         ("Doe, Jane", Person("Doe, Jane")),
         ("Doe, Jane &lt;jane@a.example&gt;", Person("Doe, Jane", "jane@a.example")),
+        ("<![CDATA[Se&#225;n O&#8217;Brien]]>", Person("Seán O\u2019Brien")),
+        ('<![CDATA[<a href="/jane" rel="author">Jane Doe</a>]]>', Person("Jane Doe")),
+        ("jane@a.example (&lt;b&gt;Jane&lt;/b&gt; Doe)", Person("Jane Doe", "jane@a.example")),
+        ("Doe &amp;amp; Sons", Person("Doe & Sons")),
+        ("Jane &lt;3 news&amp;notes", Person("Jane <3 news&notes")),
     ],
 )
 def test_an_author_with_name_and_address_is_split(line, person):
@@ -218,6 +223,20 @@ def test_an_author_with_name_and_address_is_split(line, person):
 def test_several_authors_in_a_line_are_told_apart_by_their_addresses(line):
     persons = (Person("Jane Doe", "jane@a.example"), Person("Bob", "bob@a.example"))
     assert item(f"<author>{line}</author>").authors == persons
+
+
+@pytest.mark.parametrize(
+    ("written", "term"),
+    [
+        ("<![CDATA[Health &amp; Fitness]]>", "Health & Fitness"),
+        ("Caf&amp;eacute; &lt;b&gt;Bar&lt;/b&gt;", "Café Bar"),
+        ("news&amp;notes", "news&notes"),
+        ("a &lt;b&gt; c", "a <b> c"),
+    ],
+)
+def test_a_category_is_text(written, term):
+    assert item(f"<category>{written}</category>").categories == (term,)
+    assert channel(f"<category>{written}</category>").categories == (term,)
 
 
 @pytest.mark.parametrize("name", ["itunes:author", "googleplay:author"])

@@ -26,6 +26,7 @@ _LIKELY_TAG = re.compile(
     r"|sup|tt|u|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _NAME = re.compile(r"</?([a-z][a-z0-9]*)", re.IGNORECASE)
 _UNPAIRED = frozenset({"br", "img", "wbr"})
 _BREAK = re.compile(r"</?(?:blockquote|br|d[dlt]|div|h[1-6]|hr|li|[ou]l|p|table|t[dhr])\b", re.IGNORECASE)
@@ -71,6 +72,17 @@ def plain(text: Text) -> str:
         return fold(value)
     shown = html.unescape(_without_tags(value) if text.kind == "html" else _without_likely_tags(value))
     return fold(html.escape(shown, quote=False) if _MARKUP_TAG.search(shown) else shown)
+
+
+def label(text: str) -> str:
+    """A name or a term for a reader, without markup. Publishers escape these twice, and make links of authors' names.
+
+    Only references with a semicolon are replaced: `news&notes` is a term.
+    """
+    if "&" not in text and "<" not in text:
+        return text
+    shown = _without_likely_tags(text[:_LONGEST_PLAIN])
+    return fold(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), shown))
 
 
 def _without_tags(value: str) -> str:

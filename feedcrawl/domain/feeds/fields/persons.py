@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from feedcrawl.domain.feeds.fields.markup import label
 from feedcrawl.domain.feeds.formats.reading import MAX_NAME
 from feedcrawl.domain.models import Person
 
@@ -24,8 +25,8 @@ def read_persons(node: Node, reading: Reading, *names: str) -> list[Person]:
 
 def _persons(node: Node, reading: Reading) -> list[Person]:
     if not len(node.element):
-        return _from_line(node.text(), reading)
-    name = reading.capped(node.value("name", "foaf:name", "?:name"), MAX_NAME, "author_truncated")
+        return _from_line(label(node.text()), reading)
+    name = reading.capped(label(node.value("name", "foaf:name", "?:name") or ""), MAX_NAME, "author_truncated")
     email = reading.capped(node.value("email", "itunes:email"), MAX_NAME, "author_truncated")
     name = name or reading.capped(node.value("itunes:name"), MAX_NAME, "author_truncated")
     place = node.first("uri", "url", "homepage")
