@@ -85,6 +85,8 @@ def sentence(error: BaseException | None) -> str:
     name = failure_name(error)
     if name == "tls":
         return f"no secure connection: {_tls_reason(error)}"
+    if name == "protocol" and (fault := _protocol_fault(error)):
+        return f"{_SENTENCES[name]}: {fault}"
     if isinstance(error, ours.AddressRefused | ours.RedirectRefused):
         return error.detail
     return _SENTENCES.get(name) or str(error) or type(error).__name__
@@ -104,6 +106,13 @@ def _tls_reason(error: BaseException) -> str:
         return str(error.args[0][-1][-1])
     found = [reason for cause in _causes(error) if (reason := _tls_reason(cause))]
     return found[0] if found else "the handshake failed"
+
+
+def _protocol_fault(error: BaseException) -> str:
+    """What the parser of the response did not accept, found in the error or in what caused it; "" if unknown."""
+    if isinstance(error, _newclient.ParseError):
+        return str(error.args[0])
+    return next(filter(None, map(_protocol_fault, _causes(error))), "")
 
 
 def failure_name(error: BaseException) -> str:

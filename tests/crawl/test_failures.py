@@ -152,6 +152,11 @@ UNTRUSTED = SSL.Error([("SSL routines", "", "certificate verify failed")])
         (VerificationError([]), TLS.format("the certificate is for another host")),
         (failed(SSL.Error()), TLS.format("the handshake failed")),
         (failed(net.ConnectionLost()), "its server closed the connection before the response was complete"),
+        (
+            because(scrapy_errors.DownloadFailedError(), failed(ParseError("more than 5 bytes of headers", b"x"))),
+            "the response of its server is not valid HTTP (RFC 9112): more than 5 bytes of headers",
+        ),
+        (failed(ParseError("", b"")), "the response of its server is not valid HTTP (RFC 9112)"),
         (ours.AddressRefused("a.test can only be an internal name"), "a.test can only be an internal name"),
         (ours.RedirectRefused("redirect_loop", "http://a.test/ redirects"), "http://a.test/ redirects"),
         (ValueError("a bug"), "a bug"),
