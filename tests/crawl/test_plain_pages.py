@@ -81,7 +81,7 @@ def test_a_request_is_made_again_with_its_methods(crawler: Crawler) -> None:
         (404, "dead", 1),
         (410, "dead", 1),
         (302, "dead", 0),
-        (304, "fetched", 0),
+        (304, "pending", 1),  # to a request without validators
         (500, "pending", 1),
         (503, "pending", 0),
         (429, "pending", 0),
@@ -95,6 +95,13 @@ def test_a_status_without_a_callback_ends_or_retries_the_task(
     history = wiring.of(crawler).frontier.find("t")[1]
     assert (history.status, history.attempts) == (ended, attempts)
     assert not wiring.of(crawler).leases.holds(lease)
+
+
+def test_a_304_to_a_conditional_request_ends_the_task(crawler: Crawler) -> None:
+    _, request = taken(crawler)
+    request.headers["If-None-Match"] = '"1"'
+    assert isinstance(fail(request, answered(crawler, request, 304)), Failure)
+    assert wiring.of(crawler).frontier.find("t")[1].status == "fetched"
 
 
 @pytest.mark.parametrize(
