@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, time
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from feedcrawl.domain.errors import InvalidUrl
 from feedcrawl.domain.robots import parse as parse_robots
 from feedcrawl.domain.sitemaps.documents import parse
 from feedcrawl.domain.sites.site_search import sitemap_guesses
-from feedcrawl.domain.urls import host_of, resolve
+from feedcrawl.domain.urls import host_of, hostname, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,15 +70,25 @@ class Covered:
 
 
 def folder_of(links: Iterable[str | None]) -> str | None:
-    """The folder (`host/path/`) that all links share; None for links of several hosts, and for none."""
-    parts = [urlsplit(link) for link in links if link]
+    """The folder (`host/path/`) that all links share; None for links of several hosts, and for none. Links without a
+    valid host are ignored.
+    """
+    parts = [part for link in links if link and (part := _split(link)) is not None]
     if not parts or len({part.netloc for part in parts}) > 1:
         return None
     folders = [part.path.split("/")[:-1] for part in parts]
-    shared = [names[0] for names in zip(*folders, strict=False) if len(set(names)) == 1]
+    shared = [names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))]
     while shared and any(char.isdigit() for char in shared[-1]):  # folders of years and days divide one section
         shared.pop()
     return f"{parts[0].netloc}{'/'.join(shared)}/"
+
+
+def _split(link: str) -> SplitResult | None:
+    try:
+        hostname(link)
+        return urlsplit(link)
+    except ValueError:  # InvalidUrl too
+        return None
 
 
 def read_document(body: bytes, *, url: str, gap: Gap) -> Covered:

@@ -17,6 +17,8 @@ SITE = "https://news.test"
         (["https://a.test/x/1", "https://a.test/x/2"], "a.test/x/"),
         (["https://a.test/x/1", "https://a.test/y/2"], "a.test/"),
         (["https://a.test/x/1"], "a.test/x/"),
+        (["https://a.test/en/sport/story/1", "https://a.test/en/world/story/2"], "a.test/en/"),
+        (["http://a[b]/1", "http://℀.test/", "http://a b/2", "https://a.test/x/1"], "a.test/x/"),
         (["https://a.test/news/2026/11/27/1", "https://a.test/news/2026/11/26/2"], "a.test/news/"),
         (["https://a.test/1", None], "a.test/"),
         (["https://a.test/1", "https://b.test/2"], None),
