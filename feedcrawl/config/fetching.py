@@ -91,7 +91,7 @@ class FetchSettings:
         4, "attempts", "1 + retries, before a URL is dead and a feed quarantined", at_least=1, also=("max_retries",)
     )
     retry_base_sec: float = setting(
-        2.0, "s", "wait before the first retry; doubles", also=("retry_backoff_base_seconds",)
+        2.0, "s", "wait before the first retry; doubles, up to a day", also=("retry_backoff_base_seconds",)
     )
     remember_sec: float = setting(30 * DAY_SEC, "s", "a URL that ended is not requested again within this time")
     linger_sec: float = setting(30.0, "s", "a one-shot run ends when nothing is due within this time")

@@ -38,6 +38,7 @@ Fault = Literal["none", "publisher", "ours"]
 SUCCEEDED: tuple[Kind, ...] = ("fetched", "not_modified", "redirect")
 PAUSES_SEC: Final = {"robots_unavailable": RETRY_SEC, "own_outage": RETRY_WAIT_SEC}
 """Minimum wait of a postponed task, by the reasons that may last longer than the host's delay."""
+LONGEST_RETRY_WAIT_SEC: Final = 86_400.0
 OURS = frozenset({"own_outage", "store_lost", "proxy_failed", "proxy_refused", "route_down", "bind_failed"})
 RECURRING = frozenset({"feed", "sitemap", "websub"})
 """Kinds of task that are never removed: after a failure they are rescheduled."""
@@ -180,8 +181,8 @@ def probe_signal(result: int | str) -> Signal:
 
 
 def retry_wait_sec(base_sec: float, attempts: int) -> float:
-    """Seconds until the next try after `attempts` earlier failures: the base, doubled for each of them."""
-    return base_sec * 2.0**attempts
+    """Seconds until the next try after `attempts` earlier failures: the base, doubled for each of them, up to a day."""
+    return min(base_sec * 2.0 ** min(attempts, 64), max(base_sec, LONGEST_RETRY_WAIT_SEC))
 
 
 def given_up(outcome: Outcome) -> Outcome:

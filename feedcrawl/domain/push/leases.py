@@ -227,5 +227,5 @@ def wait_sec(push: HubSubscription, *, now: float) -> float:
     if push.asked is not None and now < push.asked.until:
         return push.asked.until - now
     if push.failures and push.reason != "denied":
-        return min(RETRY_SEC * 2.0 ** (push.failures - 1), MAX_RETRY_SEC)
+        return min(RETRY_SEC * 2.0 ** min(push.failures - 1, 64), MAX_RETRY_SEC)
     return max(push.renew_at - now, 0.0)

@@ -126,7 +126,8 @@ def test_the_signal_of_a_probe(result, expected):
 
 
 def test_retries():
-    assert [retry_wait_sec(1.5, attempts) for attempts in (0, 1, 2, 3)] == [1.5, 3, 6, 12]
+    assert [retry_wait_sec(1.5, attempts) for attempts in (0, 1, 2, 3, 30, 2000)] == [1.5, 3, 6, 12, 86_400, 86_400]
+    assert retry_wait_sec(100_000, 5) == 100_000
 
 
 def test_a_given_up_task_is_dead():

@@ -196,6 +196,7 @@ def test_pings_cause_at_most_a_poll_a_minute(before: float, due: float) -> None:
         (failed(REQUESTED, "x"), 600.0),
         (replace(failed(REQUESTED, "x"), failures=2), 1200.0),
         (replace(failed(REQUESTED, "x"), failures=60), DAY),
+        (replace(failed(REQUESTED, "x"), failures=2000), DAY),
         (denied(REQUESTED, now=NOW), DENIED_SEC),
         (denied(VERIFIED, now=NOW - 600), DENIED_SEC - 600),
         (failed(denied(REQUESTED, now=NOW), "x"), 1200.0),
