@@ -175,7 +175,10 @@ def test_a_feed_is_named_by_its_url(crawled: World) -> None:
 
 def test_an_unusable_condition_is_refused(crawled: World) -> None:
     assert "'soon' is neither a day" in replay(crawled, "--since", "soon", code=2).err
-    assert "holds no page that is meant" in replay(crawled, "--url", "http://www.paper.test/nothing", code=2).err
+    assert (
+        "no page in the archive of this data directory (raw/) meets the conditions"
+        in replay(crawled, "--url", "http://www.paper.test/nothing", code=2).err
+    )
 
 
 def test_a_torn_archive_costs_its_torn_record_alone(crawled: World) -> None:

@@ -34,7 +34,7 @@ def run(wired: Wiring, args: list[str], opts: Namespace) -> int:
         raise UsageError("conditions are options: --url URL, --since DAY, …", print_help=False)
     counts = asyncio.run(_replay(wired, _conditions(opts), _feed_id(wired, opts.feed), opts))
     if not counts:
-        say("replay", "the archive of this data directory holds no page that is meant (raw/, FEEDCRAWL_RAW)")
+        say("replay", "no page in the archive of this data directory (raw/) meets the conditions")
     return DONE if counts else UNUSABLE
 
 

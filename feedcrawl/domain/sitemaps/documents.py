@@ -191,7 +191,9 @@ def _read(events: etree.iterparse, kind: str) -> ParsedSitemap:
 def _kind(root: etree._Element) -> str:
     name = local_name(root)
     if name not in _KINDS:
-        raise NotASitemap(_OTHER_ROOTS.get(name, "other_xml"), f"<{name[:80]}> instead of <urlset> or <sitemapindex>")
+        kind = _OTHER_ROOTS.get(name, "other_xml")
+        hint = ": `subscribe URL` subscribes to a feed" if kind == "feed" else ""
+        raise NotASitemap(kind, f"<{name[:80]}> instead of <urlset> or <sitemapindex>{hint}")
     return _KINDS[name]
 
 

@@ -82,8 +82,19 @@ def overrides_from(pairs: Iterable[str]) -> dict[str, object]:
             read_rules(value)
         overrides[field.name] = found = overrides_of({field.name: value}).given().get(field.name, field.default)
         if value and found == field.default and SWITCHES.get(value.strip().lower()) is not False:
-            raise Refusal("bad_override", f"{value!r} cannot be {field.name}")
+            raise Refusal("bad_override", f"{value!r} cannot be {field.name}: {_expected(field.name)} is expected")
     return overrides
+
+
+def _expected(name: str) -> str:
+    """The values of an override, in words."""
+    if name.endswith("_sec"):
+        return "a number of seconds above 0"
+    others = {
+        "priority": "a whole number from 1 to 10",
+        "user_agent": f"a text of {MAX_AGENT} ASCII characters at most",
+    }
+    return others.get(name, "true or false")
 
 
 def letters(name: str) -> str:

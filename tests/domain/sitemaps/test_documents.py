@@ -34,6 +34,11 @@ def urlset(inner: bytes) -> bytes:
     return b"<urlset>" + inner + b"<url><loc>https://news.example/last</loc></url></urlset>"
 
 
+def test_the_refusal_of_a_feed_says_how_to_subscribe_to_it() -> None:
+    with pytest.raises(NotASitemap, match="`subscribe URL`"):
+        documents.parse(b"<rss><channel/></rss>", url=URL)
+
+
 @pytest.mark.parametrize(
     ("body", "found", "truncated"),
     [

@@ -69,7 +69,18 @@ def test_overrides_are_read_from_words(pairs: list[str], expected: dict[str, Any
     assert overrides_from(pairs) == expected
 
 
-@pytest.mark.parametrize("pair", ["colour=blue", "priority", "priority=11", "push_only=perhaps", "max_interval_sec=-1"])
-def test_words_that_are_no_overrides(pair: str) -> None:
-    with pytest.raises(Refusal):
+@pytest.mark.parametrize(
+    ("pair", "detail"),
+    [
+        ("colour=blue", "is not NAME=VALUE with one of priority, "),
+        ("priority", "is not NAME=VALUE with one of priority, "),
+        ("priority=11", "'11' cannot be priority: a whole number from 1 to 10 is expected"),
+        ("push_only=perhaps", "'perhaps' cannot be push_only: true or false is expected"),
+        ("max_interval_sec=-1", "'-1' cannot be max_interval_sec: a number of seconds above 0 is expected"),
+        ("user_agent=ü", "'ü' cannot be user_agent: a text of 300 ASCII characters at most is expected"),
+    ],
+)
+def test_words_that_are_no_overrides(pair: str, detail: str) -> None:
+    with pytest.raises(Refusal) as refused:
         overrides_from([pair])
+    assert detail in refused.value.detail

@@ -45,9 +45,9 @@ _BEGINS_PAGE = re.compile(
 _ENTRY = re.compile(r"<(?:[\w-]+:)?(?:item|entry)\b", re.IGNORECASE)
 _ELEMENT = re.compile(r"<(?![?!])([\w:.-]+)")
 _LISTS = {
-    "urlset": ("sitemap", "a sitemap; subscribe to it as one"),
-    "sitemapindex": ("sitemap", "an index of sitemaps; subscribe to it as one"),
-    "opml": ("opml", "a list of feeds; import it instead"),
+    "urlset": ("sitemap", "a sitemap: `crawl sitemaps -a sitemaps=URL` watches it"),
+    "sitemapindex": ("sitemap", "an index of sitemaps: `crawl sitemaps -a sitemaps=URL` watches it"),
+    "opml": ("opml", "a list of feeds: `subscribe URL` subscribes to the feeds in it"),
 }
 _LOOKED_AT = 100_000
 

@@ -57,3 +57,12 @@ def test_a_foreign_document_is_refused_with_its_kind(body, code):
 def test_the_refusal_of_half_a_feed_says_that_it_begins_like_a_feed(body):
     with pytest.raises(NotAFeed, match="begins like a feed"):
         parse(body, url="https://news.example/feed")
+
+
+@pytest.mark.parametrize(
+    ("body", "command"),
+    [(b"<urlset/>", "`crawl sitemaps"), (b"<sitemapindex/>", "`crawl sitemaps"), (b"<opml/>", "`subscribe URL`")],
+)
+def test_the_refusal_of_a_list_names_the_command_for_it(body, command):
+    with pytest.raises(NotAFeed, match=command):
+        parse(body, url="https://news.example/feed")
