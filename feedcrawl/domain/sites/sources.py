@@ -146,9 +146,13 @@ def _misnamed(entry: Mapping[object, object]) -> Iterator[str]:
     for name in entry:
         if name not in _FIELDS:
             yield f"there is no field {name!r:.60}; the fields are {', '.join(_FIELDS)}"
-    for one, many in (("feed_url", "feed_urls"), ("sitemap_url", "sitemap_urls"), ("category", "categories")):
-        if one in entry and many in entry:
-            yield f"give {one} or {many}, not both"
+    named: dict[str, list[str]] = {}
+    for name, (target, _) in _FIELDS.items():
+        if name in entry:
+            named.setdefault(target, []).append(name)
+    for names in named.values():
+        if len(names) > 1:
+            yield f"give {' or '.join(names)}, not both"
 
 
 def _contradictions(values: dict[str, Any]) -> Iterator[str]:

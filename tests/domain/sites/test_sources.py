@@ -106,6 +106,14 @@ def test_modes(mode: str, polls: bool, crawls: bool) -> None:
         ("categories: ['']", "categories must be a text of at most 100 characters"),
         ("feedurl: http://b.example", "there is no field 'feedurl'; the fields are name, base_url"),
         ("category: a\n  categories: [b]", "give category or categories, not both"),
+        (
+            "poll_interval_sec: 60\n  feed_poll_interval_minutes: 5",
+            "give poll_interval_sec or feed_poll_interval_minutes, not both",
+        ),
+        (
+            "spider_interval_sec: 60\n  spider_interval: 5",
+            "give spider_interval_sec or spider_interval, not both",
+        ),
         ("bind_address: eth0", "bind_address must be an IP address of this machine, or a list of them, not 'eth0'"),
         ("proxy: 'http://a:b@c:1'", "proxy must be a URL whose password is ${NAME}"),
         ("proxy: 'http://c:1'\n  bind_address: 192.0.2.1", "give bind_address or proxy, not both"),
