@@ -12,7 +12,7 @@ from scrapy.signalmanager import SignalManager
 from feedcrawl.crawl import garbage
 from feedcrawl.crawl.chains.downloads import PlainMiddlewares
 from feedcrawl.crawl.chains.outputs import join_outputs
-from feedcrawl.crawl.chains.signals import PlainSignals
+from feedcrawl.crawl.chains.signals import ItemSignals, PlainSignals
 
 if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
@@ -35,4 +35,5 @@ def use_plain_chains(engine: ExecutionEngine) -> None:
         middlewares.__class__ = PlainMiddlewares  # which has no state of its own
     if type(scraper.crawler.signals) is SignalManager:
         scraper.crawler.signals.__class__ = PlainSignals  # all parts of the crawler share the object
+    scraper.signals = ItemSignals(scraper.crawler)
     join_outputs(scraper.spidermw)

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class PlainSignals(SignalManager):
-    """The signals of a crawler; a receiver that returns None has no task of its own."""
+    """The signals of a crawler."""
 
     def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
         """As Scrapy's; most signals of a request have no receiver, and cost no more than this look."""
@@ -34,6 +34,10 @@ class PlainSignals(SignalManager):
             if of_sender is not None and (signal in of_sender or Anything in of_sender):
                 return super().send_catch_log(signal, **kwargs)
         return []
+
+
+class ItemSignals(PlainSignals):
+    """The signals of items; a receiver that returns None has no task of its own."""
 
     async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[object, object]]:
         """The result or exception of each receiver; exceptions not in `dont_log` are logged."""

@@ -7,6 +7,7 @@ import pytest
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.core.spidermw import SpiderMiddlewareManager
 from scrapy.crawler import Crawler
+from scrapy.signalmanager import SignalManager
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.spiders import Spider
@@ -14,7 +15,7 @@ from scrapy.spiders import Spider
 from feedcrawl.crawl import garbage
 from feedcrawl.crawl.chains.begin import prepare, use_plain_chains
 from feedcrawl.crawl.chains.downloads import PlainMiddlewares
-from feedcrawl.crawl.chains.signals import PlainSignals
+from feedcrawl.crawl.chains.signals import ItemSignals, PlainSignals
 
 
 class OfAProject(DownloaderMiddlewareManager):
@@ -32,9 +33,10 @@ def test_scrapys_chains_are_replaced() -> None:
     found = engine(DownloaderMiddlewareManager)
     use_plain_chains(found)
     assert type(found.downloader.middleware) is PlainMiddlewares
-    assert type(found.scraper.signals) is PlainSignals
-    assert found.scraper.signals.sender is found.scraper.crawler
-    assert found.scraper.crawler.signals is found.scraper.signals
+    assert type(found.scraper.signals) is ItemSignals
+    assert type(found.scraper.crawler.signals) is PlainSignals
+    assert found.scraper.signals.sender is found.scraper.crawler.signals.sender is found.scraper.crawler
+    assert PlainSignals.send_catch_log_async is SignalManager.send_catch_log_async  # tasks of their own at the start
     assert list(found.scraper.spidermw.methods["process_spider_output"])[1] is None
 
 

@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.exceptions import StopDownload
 from scrapy.signalmanager import SignalManager
 
-from feedcrawl.crawl.chains.signals import PlainSignals
+from feedcrawl.crawl.chains.signals import ItemSignals, PlainSignals
 
 
 class Sender:
@@ -92,7 +92,7 @@ def test_receivers_have_the_results_and_log_lines_of_scrapys(
     receivers: tuple[Callable[..., Any], ...], dont_log: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     found, lines = [], []
-    for kind in (PlainSignals, SignalManager):
+    for kind in (ItemSignals, SignalManager):
         caplog.clear()
         with caplog.at_level(logging.ERROR):
             found.append(results(kind, receivers, **dont_log))
