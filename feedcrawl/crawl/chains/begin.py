@@ -12,6 +12,7 @@ from scrapy.signalmanager import SignalManager
 from feedcrawl.crawl import garbage
 from feedcrawl.crawl.chains.downloads import PlainMiddlewares
 from feedcrawl.crawl.chains.outputs import join_outputs
+from feedcrawl.crawl.chains.scraping import PlainScraper
 from feedcrawl.crawl.chains.signals import ItemSignals, PlainSignals
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def use_plain_chains(engine: ExecutionEngine) -> None:
     middlewares, scraper = engine.downloader.middleware, engine.scraper
     if type(middlewares) is DownloaderMiddlewareManager:
         middlewares.__class__ = PlainMiddlewares  # which has no state of its own
+    if type(scraper) is Scraper:
+        scraper.__class__ = PlainScraper
     if type(scraper.crawler.signals) is SignalManager:
         scraper.crawler.signals.__class__ = PlainSignals  # all parts of the crawler share the object
     scraper.signals = ItemSignals(scraper.crawler)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.core.scraper import Scraper
 from scrapy.core.spidermw import SpiderMiddlewareManager
 from scrapy.crawler import Crawler
 from scrapy.signalmanager import SignalManager
@@ -15,6 +16,7 @@ from scrapy.spiders import Spider
 from feedcrawl.crawl import garbage
 from feedcrawl.crawl.chains.begin import prepare, use_plain_chains
 from feedcrawl.crawl.chains.downloads import PlainMiddlewares
+from feedcrawl.crawl.chains.scraping import PlainScraper
 from feedcrawl.crawl.chains.signals import ItemSignals, PlainSignals
 
 
@@ -25,7 +27,8 @@ class OfAProject(DownloaderMiddlewareManager):
 def engine(kind: type[DownloaderMiddlewareManager]) -> Any:
     crawler = Crawler(Spider)
     layers = SpiderMiddlewareManager(StartSpiderMiddleware(crawler), UrlLengthMiddleware(9), crawler=crawler)
-    scraper = SimpleNamespace(crawler=crawler, signals=crawler.signals, spidermw=layers)
+    scraper = Scraper.__new__(Scraper)
+    vars(scraper).update(crawler=crawler, signals=crawler.signals, spidermw=layers)
     return SimpleNamespace(downloader=SimpleNamespace(middleware=kind(crawler=crawler)), scraper=scraper)
 
 
@@ -33,6 +36,7 @@ def test_scrapys_chains_are_replaced() -> None:
     found = engine(DownloaderMiddlewareManager)
     use_plain_chains(found)
     assert type(found.downloader.middleware) is PlainMiddlewares
+    assert type(found.scraper) is PlainScraper
     assert type(found.scraper.signals) is ItemSignals
     assert type(found.scraper.crawler.signals) is PlainSignals
     assert found.scraper.signals.sender is found.scraper.crawler.signals.sender is found.scraper.crawler
