@@ -10,8 +10,12 @@ from twisted.internet.task import LoopingCall
 if TYPE_CHECKING:
     from twisted.internet.interfaces import IReactorTime
 
-COLLECT_AFTER = (10_000, 3, 60)
-"""Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected."""
+COLLECT_AFTER = (30_000, 3, 60)
+"""Thresholds of `gc.set_threshold`: new objects, then collections until the next older generation is collected.
+
+A collection visits what the requests in progress keep alive, some 40 000 objects: at 10 000 new ones there were eleven
+for 2 000 polls, the longest of 29 ms, at 30 000 two, of 22 ms.
+"""
 
 
 def collect_less() -> None:
