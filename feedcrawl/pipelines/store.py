@@ -13,6 +13,8 @@ from feedcrawl.services.subscriptions import backfill, polling
 from feedcrawl.telemetry.tracing import traced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy.crawler import Crawler
 
     from feedcrawl.services.articles.files import FileService
@@ -84,20 +86,23 @@ class StorePipeline:
         return poll
 
     def _entries(self, poll: FeedPoll) -> None:
-        pipe = self._client.pipeline(transaction=False)
         tasks = list(polling.entry_tasks(poll))
         categories = poll.feed.subscription.categories
-        store = self._articles
-        for task, _ in tasks:
-            store.request_categories(pipe, task.id, categories)
+        if categories:
+            self._categorize(poll, [task.id for task, _ in tasks], categories)
+        if tasks:
+            enqueued = self._leases.enqueue_each((task, 0.0, again) for task, again in tasks)
+            known = [task.id for (task, _), answer in zip(tasks, enqueued, strict=True) if answer == "known"]
+            if known and categories:
+                self._articles.categorize_known(known, categories)
+        self._files.enqueue_pending(poll)
+
+    def _categorize(self, poll: FeedPoll, uids: Sequence[str], categories: Sequence[str]) -> None:
+        pipe, store = self._client.pipeline(transaction=False), self._articles
+        for uid in uids:
+            store.request_categories(pipe, uid, categories)
         linked = (entry["canonical_link"] for entry in poll.found.entries.new if entry["article_uid"])
         links = list({link for link in linked if link and "#" not in link})  # readers of links know whole pages only
         for category in categories:
             store.category_links(pipe, category, links)
         pipe.execute()
-        if tasks:
-            enqueued = self._leases.enqueue_each((task, 0.0, again) for task, again in tasks)
-            known = [task.id for (task, _), answer in zip(tasks, enqueued, strict=True) if answer == "known"]
-            if known and categories:
-                store.categorize_known(known, categories)
-        self._files.enqueue_pending(poll)
