@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies import rungs
 from feedcrawl.domain.extraction.bodies.choice import choose
+from feedcrawl.domain.extraction.endings import drop_endings
 from feedcrawl.domain.extraction.fields.authors import author_sources, decide_authors, judged
 from feedcrawl.domain.extraction.fields.moments import find_published, published_candidates
 from feedcrawl.domain.extraction.fields.sites import site_keys
@@ -54,7 +55,7 @@ def explain(
     return (
         Row("page", "kind", "", (choice and choice.kind) or page_kind(page)),
         *_bodies(page, rules or _NO_RULES, feed, choice),
-        *_furniture(page),
+        *_furniture(page, choice),
         *_titles(page, feed),
         *_days(page, feed),
         *_authors(page, feed),
@@ -91,9 +92,11 @@ def _bodies(page: Page, rules: SourceRules, feed: FeedContent | None, choice: Ch
         yield Row("body", "refused", "", _cut(str(refused)))
 
 
-def _furniture(page: Page) -> Iterator[Row]:
+def _furniture(page: Page, choice: Choice | None) -> Iterator[Row]:
     dropped: Dropped = []
     rungs.by_prose(page, dropped)
+    if choice:
+        drop_endings(choice.winner.body, lists=not choice.winner.is_area, dropped=dropped)
     for rule, text in sorted(dict.fromkeys(dropped), key=lambda part: -len(part[1]))[:MAX_PARTS]:
         yield Row("furniture", rule, f"{len(text)} characters", _cut(text))
 

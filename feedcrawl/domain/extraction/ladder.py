@@ -10,6 +10,8 @@ from lxml import etree
 from feedcrawl.domain.dates import parse_date
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction.bodies.choice import Choice, choose
+from feedcrawl.domain.extraction.candidates import read_again
+from feedcrawl.domain.extraction.endings import drop_endings
 from feedcrawl.domain.extraction.fields.authors import find_authors
 from feedcrawl.domain.extraction.fields.disagreements import disagreements
 from feedcrawl.domain.extraction.fields.metadata import (
@@ -31,13 +33,13 @@ from feedcrawl.domain.extraction.threads.text import clear_thread
 from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_walls
 from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
-from feedcrawl.domain.text import canonical_text
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from lxml.html import HtmlElement
 
+    from feedcrawl.domain.extraction.candidates import Candidate
     from feedcrawl.domain.models import FeedContent, Post
 
 MIN_ABSTRACT_LENGTH = 40
@@ -75,7 +77,7 @@ def refuse_choice(page: Page, choice: Choice | None) -> None:
     judged = (choice.witness or choice.winner) if choice else None
     if judged is None:
         refuse_walls(page, "")
-    elif judged.rung == "area":
+    elif judged.is_area:
         refuse_headline(page, judged.text, judged.density)
     else:
         refuse_walls(page, judged.text, judged.density)
@@ -83,8 +85,8 @@ def refuse_choice(page: Page, choice: Choice | None) -> None:
 
 def _extraction(page: Page, choice: Choice, feed: FeedContent | None, image_proxy: str | None) -> Extraction:
     winner, posts = choice.winner, find_posts(page)
-    if winner.rung not in {"rules", "feed"} and _completed(winner.body, page, posts):
-        winner = replace(winner, text=canonical_text(winner.body))
+    if winner.rung not in {"rules", "feed"} and _completed(winner, page, posts):
+        winner = read_again(winner)
     image = find_image(page, winner.body, feed)
     title = find_title(page, feed)
     authors, published = _signature(page, feed, posts)
@@ -125,13 +127,17 @@ def _signature(
     return authors, published
 
 
-def _completed(body: HtmlElement, page: Page, posts: tuple[Post, ...]) -> bool:
-    """Clear the body of a thread, complete that of a recipe; True if the body was changed."""
+def _completed(winner: Candidate, page: Page, posts: tuple[Post, ...]) -> bool:
+    """Clear the body of a thread; drop what stands behind the text of another page, and complete a recipe. True if the
+    body was changed.
+    """
     if posts:
-        clear_thread(body, posts)
+        clear_thread(winner.body, posts)
         return True
+    # Lists of articles are what the main area of a listing or a service consists of.
+    is_cut = drop_endings(winner.body, lists=not winner.is_area)
     recipe = stated_recipe(page)
-    return recipe is not None and complete_recipe(body, recipe)
+    return (recipe is not None and complete_recipe(winner.body, recipe)) or is_cut
 
 
 def _sanitized(body: HtmlElement, base_url: str, image_proxy: str | None) -> str:

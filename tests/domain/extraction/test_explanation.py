@@ -50,6 +50,17 @@ def test_the_stated_day_is_listed_where_the_day_under_the_headline_wins():
     ]
 
 
+def test_what_stood_behind_the_text_is_listed():
+    behind = "<h2>About the author</h2><p>Bo Ek writes on ports.</p><p>Last updated: 3 May 2026</p>"
+    page = PAGE.replace("</article>", f"{behind}</article>")
+    rows = explain(page, url="https://d.example/story")
+    assert [row[1::2] for row in rows if row.field == "furniture"] == [
+        ("end of the text: line", "Last updated: 3 May 2026"),
+        ("end of the text: About the author", "Bo Ek writes on ports."),
+        ("end of the text: About the author", "About the author"),
+    ]
+
+
 def test_furniture_is_listed_with_its_rule_the_longest_first():
     note = "Something else that is not of the story at all. "
     parts = {

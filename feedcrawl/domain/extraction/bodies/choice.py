@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from feedcrawl.domain.extraction.bodies.polish import agreement
 from feedcrawl.domain.extraction.bodies.rungs import (
-    Candidate,
     by_area,
     by_embedded,
     by_feed,
@@ -44,6 +43,7 @@ from feedcrawl.domain.extraction.walls.recognition import wall_kind
 from feedcrawl.domain.text import words
 
 if TYPE_CHECKING:
+    from feedcrawl.domain.extraction.candidates import Candidate
     from feedcrawl.domain.extraction.kinds import PageKind
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent, SourceRules
@@ -117,7 +117,7 @@ def _fitted(page: Page, best: Choice | None) -> Choice | None:
 
     A service has no day and no author; a page with either is taken for an article.
     """
-    if best and best.winner.rung == "area":
+    if best and best.winner.is_area:
         return best
     if page_kind(page) == "product" or is_product_url(page.url):
         found = _size(best)

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from lxml.html import Element
+
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS, INLINE, in_names, names
 from feedcrawl.domain.extraction.calls import is_call, is_notice
 from feedcrawl.domain.markup import drop, drop_all
@@ -20,6 +22,8 @@ Grams = Counter[tuple[str, ...]]
 Lines = list[tuple["HtmlElement", str]]
 """Lines of an article, each with its text as written."""
 
+_WHOLE = frozenset({"dl", "figure", "ol", "p", "pre", "table", "tbody", "tfoot", "thead", "tr", "ul"})
+"""Elements whose content model has no paragraphs, or in which white space counts."""
 _GRAM = 4
 _QUOTE_NAMES = re.compile(r"(?<!to)(?<!to-)quot(?:e|ation)|zitat|citation|citazione|citat?(?![a-z])", re.IGNORECASE)
 _is_quoting = in_names(_QUOTE_NAMES, "quot", "zitat", "cita")
@@ -34,6 +38,7 @@ _WITNESS_COVERED, _BODY_COVERED, _LINE_SEEN = 0.85, 0.7, 0.4
 
 def drop_lines(root: HtmlElement) -> None:
     """Remove repeated paragraphs, notices, and lines that ask the reader to follow, to subscribe or to read on."""
+    frame_runs(root)
     written = _with_text(root)
     _drop_calls(root, _with_text(root) if _drop_doubles(root, written) else written)
 
@@ -191,3 +196,37 @@ def lines(root: HtmlElement) -> list[HtmlElement]:
                 kin = kin.getparent()
     outside = (element for element in elements if element.tag not in INLINE and isinstance(element.tag, str))
     return [element for element in outside if element not in holders or element.tag in HEADINGS]
+
+
+def frame_runs(root: HtmlElement) -> None:
+    """Put each run of text and inline elements that stands beside a block into a paragraph."""
+    holders: set[HtmlElement] = set()
+    for block in root.iterdescendants(*BLOCKS):
+        for kin in block.iterancestors():
+            if kin in holders:
+                break
+            holders.add(kin)
+            if kin is root:
+                break
+    for holder in holders:
+        if holder.tag not in _WHOLE and isinstance(holder.tag, str):
+            _frame(holder, holders)
+
+
+def _frame(holder: HtmlElement, holders: set[HtmlElement]) -> None:
+    run = Element("p")
+    run.text, holder.text = holder.text, None
+    for child in list(holder):
+        if child.tag in BLOCKS or child in holders:
+            for part in _framed(run):
+                child.addprevious(part)
+            run = Element("p")
+            run.text, child.tail = child.tail, None
+        else:
+            run.append(child)
+    holder.extend(_framed(run))
+
+
+def _framed(run: HtmlElement) -> list[HtmlElement]:
+    """The paragraph of a run; if the run has no words, what is in the paragraph: pictures, line breaks."""
+    return [run] if any(not text.isspace() for text in run.itertext(with_tail=True)) else list(run)

@@ -7,8 +7,6 @@ processes that extract articles load them at their start.
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -25,16 +23,15 @@ from feedcrawl.domain.extraction.bodies.leads import (
     plain_lead,
 )
 from feedcrawl.domain.extraction.bodies.polish import (
-    Grams,
     corroborate,
     drop_announcements,
     drop_headline,
     drop_lines,
     drop_repeats,
-    grams,
 )
 from feedcrawl.domain.extraction.bodies.prose import find_root, find_thread, trim, whole_articles
 from feedcrawl.domain.extraction.bodies.restoration import mark_figures, restore
+from feedcrawl.domain.extraction.candidates import Candidate, candidate_of, density
 from feedcrawl.domain.extraction.embedded import embedded_html
 from feedcrawl.domain.extraction.kinds import THREADS, page_kind
 from feedcrawl.domain.extraction.rules import select_body
@@ -43,7 +40,7 @@ from feedcrawl.domain.figures.formulas import settle_formulas
 from feedcrawl.domain.figures.images import show_images
 from feedcrawl.domain.figures.posts import settle_posts
 from feedcrawl.domain.markup import Elements, drop_all, parse_html
-from feedcrawl.domain.text import canonical_text, text_of
+from feedcrawl.domain.text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,25 +69,10 @@ _BROKEN = (
 )  # raised by libraries on hostile pages
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A body that one rung found: the rung's name, the markup, the canonical text, and the share of links in it."""
-
-    rung: str
-    body: HtmlElement
-    text: str
-    density: float = 0.0
-
-    @cached_property
-    def grams(self) -> Grams:
-        """The runs of words in its text."""
-        return grams(self.text)
-
-
 def by_rules(page: Page, rules: SourceRules) -> Candidate | None:
     """The elements that the source's selectors name as the article."""
     body = select_body(page.tree, rules.body, rules.remove) if rules.body else None
-    return _candidate("rules", body) if body is not None else None
+    return candidate_of("rules", body) if body is not None else None
 
 
 def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
@@ -106,7 +88,7 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
     thread = find_thread(body, weights) if kind in THREADS else None
     if thread is not None:
         trim(thread, weights, teasers=False, dropped=dropped)
-        return _candidate("thread", thread)
+        return candidate_of("thread", thread)
     own = names_of_sites(page.url, page.meta("og:url"))
     root = find_root(body, wholes, weights, own)
     add_opening(root, weights)
@@ -125,13 +107,13 @@ def by_prose(page: Page, dropped: Dropped | None = None) -> Candidate | None:
         corroborate(root, witness)
     drop_announcements(root)
     # A page that declares itself an article has captions that its publisher keeps apart from the text.
-    return _candidate("prose", root, captions=not page.is_declared)
+    return candidate_of("prose", root, captions=not page.is_declared)
 
 
 def by_area(page: Page) -> Candidate | None:
     """The main area of the page."""
     area = page.area
-    return Candidate("area", area.root, area.text, _density(area.root, area.text)) if area.text else None
+    return Candidate("area", area.root, area.text, density(area.root, area.text)) if area.text else None
 
 
 def by_structured_data(page: Page) -> Candidate | None:
@@ -140,7 +122,7 @@ def by_structured_data(page: Page) -> Candidate | None:
     body = Element("div")
     for line in text.splitlines():
         etree.SubElement(body, "p").text = line
-    return _candidate("structured", body) if text else None
+    return candidate_of("structured", body) if text else None
 
 
 def by_readability(page: Page) -> Candidate | None:
@@ -225,26 +207,14 @@ def by_markup(rung: str, html: str | None, *, titles: Iterable[str | None] = ())
     settle_formulas(elements)
     settle_posts(elements)
     drop_headline(document, titles)
-    return _candidate(rung, document)
+    return candidate_of(rung, document)
 
 
 def with_figures_of(candidate: Candidate, prose: Candidate) -> Candidate:
     """The candidate with the figures, tables and lists that the prose rung has between the same lines."""
     body = deepcopy(candidate.body)
-    return _candidate(candidate.rung, body) or candidate if restore(body, prose.body) else candidate
+    return candidate_of(candidate.rung, body) or candidate if restore(body, prose.body) else candidate
 
 
 def _titles(page: Page) -> tuple[str | None, ...]:
     return page.meta("og:title"), text_at(page.article, "headline"), page.title_element
-
-
-def _candidate(rung: str, body: HtmlElement, *, captions: bool = True) -> Candidate | None:
-    text = canonical_text(body, captions=captions)
-    if not text:
-        return None
-    return Candidate(rung, body, text, _density(body, text))
-
-
-def _density(body: HtmlElement, text: str) -> float:
-    """The share of a text that is links."""
-    return min(1.0, sum(len(text_of(link)) for link in body.iter("a")) / len(text))

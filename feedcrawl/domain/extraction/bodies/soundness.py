@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from feedcrawl.domain.extraction.bodies.polish import Grams
-    from feedcrawl.domain.extraction.bodies.rungs import Candidate
+    from feedcrawl.domain.extraction.candidates import Candidate
     from feedcrawl.domain.extraction.page import Page
     from feedcrawl.domain.models import FeedContent
 
