@@ -173,19 +173,19 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
         if due or self._blocked > 0 or self._away_since is not None:
             return True
         # A server that was emptied reports nothing due either.
-        return self._has_strays() or not self._readiness.same_server()
+        return self._has_leases_left() or not self._readiness.same_server()
 
-    def _has_strays(self) -> bool:
-        """True if the store had leases of this worker that the worker does not hold, which it then returned."""
+    def _has_leases_left(self) -> bool:
+        """True if a dead worker's leases end soon, or if the store had leases that this worker did not know of."""
         try:
-            returned = self.leases.return_strays()
+            returned, dead = self.leases.return_strays(), self.leases.awaits_the_dead()
         except StoreUnavailable as error:
             self._pause(error)
             return True
         if returned:
             logger.warning("strays_returned", extra={"count": returned})
             self._count("strays_returned")
-        return returned > 0
+        return dead or returned > 0
 
     def _is_ours(self, lease: Lease) -> bool:
         """False if another worker got the lease while this process was suspended: we have no turn at the host."""
@@ -374,7 +374,7 @@ class FrontierScheduler(Scheduler):  # type: ignore[misc]
             away_sec = round(time.monotonic() - self._away_since, 1)
             logger.warning(f"{_what(self._away_for)}_back", extra={"away_sec": away_sec, "reason": self._away_for.code})  # noqa: G004
             self._away_since = self._away_for = None
-            self._has_strays()
+            self._has_leases_left()
             unpushed, self._unpushed = self._unpushed, []
             for request in unpushed:
                 self._push(request)  # if this fails again, this request and the rest are kept as before

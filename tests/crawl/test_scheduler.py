@@ -237,6 +237,19 @@ def test_leases_of_other_workers_keep_no_crawl_open(run: Any, redis_client: redi
     run(body)
 
 
+def test_a_lease_of_a_dead_worker_that_ends_soon_keeps_the_crawl(run: Any, redis_client: redis.Redis) -> None:
+    """Its response was read, so that it blocks no host: nothing else shows that the task will be due."""
+
+    async def body(scheduler: FrontierScheduler, crawler: Crawler) -> None:
+        scheduler.leases.enqueue([task()])
+        dead = Shard(redis_client, FrontierPolicy(lease_sec=20))
+        (lease,) = dead.take(1, lanes=scheduler._lanes).leases
+        dead.release(lease, "ok")
+        assert scheduler.has_pending_requests()
+
+    run(body)
+
+
 def test_a_lease_that_only_the_store_knows_of_keeps_the_crawl(run: Any, caplog: Any) -> None:
     """The server was killed after it had answered to an end, and before the end was in its append-only file."""
 

@@ -249,6 +249,11 @@ class Leases:
             self.on_change(0)
         return returned
 
+    def awaits_the_dead(self) -> bool:
+        """True if a lease of a worker that died will end soon: live workers renew theirs before half of it is over."""
+        end_sec = self._frontier.first_end_sec()
+        return end_sec is not None and end_sec < self._lease_sec / 2
+
     def heartbeat(self) -> set[str]:
         """Extend all leases; lost leases are forgotten and returned.
 

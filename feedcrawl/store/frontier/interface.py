@@ -187,6 +187,10 @@ class Frontier(Protocol):
         """
 
     @abstractmethod
+    def first_end_sec(self) -> float | None:
+        """Seconds until the first of all workers' leases ends unless it is renewed; None if there is no lease."""
+
+    @abstractmethod
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """Frees the host's slot once the response is read, and applies the signal to the host's circuit and pace."""
 

@@ -118,6 +118,11 @@ class Shard(ShardReads):
         tokens = [lease.token for lease in leased if lease.shard == self._shard]
         return int(self._run("strays", self._nonce, *tokens))
 
+    def first_end_sec(self) -> float | None:
+        """As `Frontier.first_end_sec`."""
+        wait = self._run("first_end")
+        return None if wait < 0 else wait / 1000
+
     def release(self, lease: Lease, signal: Signal, *, wait_sec: float | None = None) -> Released:
         """As `Frontier.release`."""
         wait = "" if wait_sec is None else ms(wait_sec)

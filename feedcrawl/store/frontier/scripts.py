@@ -26,6 +26,7 @@ SCRIPTS = {
     "done": "records hosts queues slots signals ends",
     "give_back": "records hosts queues slots ends",
     "strays": "records hosts queues slots ends",
+    "first_end": "hosts",
     "release": "hosts slots signals",
     "turn": "hosts slots",
     "visit": "hosts queues slots",

@@ -244,6 +244,11 @@ class Shards(Frontier):
         self._due = [0.0] * len(self._frontiers)  # returned tasks are due at once
         return sum(frontier.return_strays(leases) for frontier in self._frontiers)
 
+    def first_end_sec(self) -> float | None:
+        """As `Frontier.first_end_sec`, of all shards together."""
+        ends = [frontier.first_end_sec() for frontier in self._frontiers]
+        return min((end for end in ends if end is not None), default=None)
+
     def audit(self) -> tuple[int, int]:
         """As `Frontier.audit`, of all shards together."""
         found = [frontier.audit() for frontier in self._frontiers]

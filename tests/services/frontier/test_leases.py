@@ -126,6 +126,16 @@ def test_a_lease_whose_take_lost_its_reply_is_returned(leases: Leases, frontier:
     assert leases.holds(returned)
 
 
+@pytest.mark.parametrize(("lease_sec", "awaited"), [(60.0, False), (1000.0, True)])
+def test_a_lease_that_nobody_has_renewed_is_that_of_a_dead_worker(
+    frontier: Frontier, leases: Leases, lease_sec: float, awaited: bool
+) -> None:
+    assert not Leases(frontier, lease_sec=lease_sec).awaits_the_dead()
+    leases.enqueue(tasks(2))
+    leases.take(2, LANES)  # for 60 s, of which less than half a lease of 1000 s is left
+    assert Leases(frontier, lease_sec=lease_sec).awaits_the_dead() is awaited
+
+
 def test_leases_without_confirmation_at_closing_count_as_unreturned(leases: Leases, shaky: Shaky) -> None:
     leases.enqueue(tasks(3))
     leases.take(3, LANES)

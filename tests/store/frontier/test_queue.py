@@ -1318,3 +1318,17 @@ def exercise(frontier, clock):
     clock.forward(HOUR)
     frontier.take(5)
     frontier.deliver_dead_letters()
+
+
+def test_when_the_first_lease_ends(make, clock):
+    first, second = make(), make()
+    assert first.first_end_sec() is None
+    first.enqueue([article("a"), article("b", "two.example")])
+    lease = take_first(first)
+    clock.forward(20)
+    assert take_first(second)
+    assert second.first_end_sec() == POLICY.lease_sec - 20
+    first.heartbeat([lease])
+    assert second.first_end_sec() == POLICY.lease_sec
+    clock.forward(POLICY.lease_sec + 1)
+    assert second.first_end_sec() == 0

@@ -338,6 +338,16 @@ def test_a_feed_that_moves_permanently_commits_with_its_end_and_is_due_as_schedu
     assert frontier.enqueue([article("feed:f", host(3), kind="feed")]) == ["pending"]
 
 
+def test_when_the_first_lease_of_all_shards_ends(make, clock):
+    worker = make()
+    assert worker.first_end_sec() is None
+    worker.enqueue([article(f"a{number}", host(number)) for number in range(4)])
+    for _ in range(4):
+        assert take_first(worker)
+        clock.forward(5)
+    assert worker.first_end_sec() == POLICY.lease_sec - 20
+
+
 def test_a_worker_that_lost_its_lease_commits_to_no_shard(make, client, clock):
     worker = make()
     worker.enqueue([article("feed:f", host(1), kind="feed")])
