@@ -7,21 +7,26 @@ import re
 _CALLS = (
     r"\b(?:follow|join|like|add|find) (?:us|.{2,40}) (?:on|at|as) (?:our )?(?:a preferred|twitter|x\b|facebook|google)",
     r"\b(?:follow|join|like|find) (?:us|.{2,40}) (?:on|at) (?:our )?(?:instagram|whatsapp|telegram|linkedin|youtube)",
+    r"\bsign up (?:here|now|below|today)\b",
     r"\b(?-i:S)ign up (?:for|to)\b|\b(?-i:S)ubscribe (?:to|now|here|for)\b|\bnewsletter\b|\bclick here\b",
     r"\b(?:sign up|subscribe) (?:for|to) (?:our|my)\b|\bplease subscribe\b",
-    r"\bdownload (?:our|the) .{0,30}\bapp\b",
+    r"\bdownload (?:our|the) .{0,40}\bapps?\b",
     r"\bgot a (?:story|tip|news tip)\?|\bget in touch (?:with|by)\b",
-    r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal",
+    r"unterstützen sie uns|jetzt abonnieren|whatsapp-kanal|\bfolg(?:en sie|e|t) (?:uns|mir)\b|suivez[- ]nous",
+    r"canal (?:de|do|no) (?:telegram|whatsapp)|síguenos en|seguici su|siga[- ]nos|volg ons op|följ oss|obserwuj nas",
+    r"подпис\w+ на наш",
+    r"\balready an? (?:subscriber|member)\b.{0,100}\b(?:log|sign) ?in\b",
 )
 _CALL = re.compile("|".join(_CALLS), re.IGNORECASE)
 _CALL_HINTS = (
     "sign up", "subscribe", "newsletter", "click here", "download", "got a ", "get in touch", "unterstützen sie",
     "abonnieren", "preferred", "twitter", " x", "facebook", "google", "instagram", "whatsapp", "telegram", "linkedin",
-    "youtube",
+    "youtube", "folg", "suivez", "síguenos", "seguici", "siga", "volg ons", "följ oss", "obserwuj", "подпис",
+    "already a",
 )  # fmt: skip
 """One of these stands where the expression matches: a text without them need not be searched."""
 _READ_ON = (
-    r"(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:|read (?:more|also|next)|also read|related",
+    r"(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:|read (?:more|also|next)|also read",
     r"our standards|for more (?:stories|news|articles|on)",
     r"lesen sie (?:auch|hier|mehr|dazu|weiter)|lies auch|mehr zum thema|mehr dazu|lesetipp|auch interessant",
     r"das könnte (?:dich|sie) auch interessieren",
@@ -40,11 +45,17 @@ _READ_ON = (
     r"関連記事|あわせて読みたい|(?:延伸|相关|相關|推荐|推薦)(?:阅读|閱讀)|相关(?:新闻|文章)|관련 ?기사",
 )
 """How publishers lead to other articles, in some thirty languages, at the beginning of a line."""
-_CALL_START = re.compile(rf"\W*(?:{'|'.join(_READ_ON)})(?!(?<=\w)\w)", re.IGNORECASE)
+_LEADS_ON = re.compile(rf"\W*(?:{'|'.join(_READ_ON)})(?!(?<=\w)\w)", re.IGNORECASE)
+_RELATED = re.compile(r"\W*related(?!\w)", re.IGNORECASE)
 # Publishers' notes within an article: placeholders of embedded media, commissions, rights, the part that is not shown.
 _NOTICES = (
     r"(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",
     r"(?=.*\baffiliate.?links?\b)(?=.*(?:provision|commission|kommission|gekennzeichnet|marked|\bwe\b|\bour\b))",
+    r"(?:letzte aktualisierung|last updated?) (?:am|on) .{1,80}\baffiliate.?links?\b",
+    r"(?:warning|deprecated|notice|(?:fatal|parse) error): .{1,400} on line \d+",
+    r"(?:please|you need to|you must) (?:enable|activate|turn on) javascript\b|javascript is (?:disabled|required)\b",
+    r"(?:this|our) (?:site|page|website|shop|app) (?:requires|needs) javascript\b|bitte aktivieren sie javascript\b",
+    r"(?:diese[r]?|unsere?) (?:seite|website|shop) .{0,40}\bjavascript\b|veuillez activer javascript\b",
     r"il vous reste [\d.,]+ ?% de cet article",
     r"© ?\S.{0,100}$|copyright (?:©|\(c\)|\d{4})",
     r"(?:additional )?reporting by .{3,200}\bediting by\b|with (?:additional )?report(?:s|ing) (?:from|by)\b",
@@ -55,16 +66,25 @@ _NOTICES = (
 )
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)  # matches at the beginning of a line
 _NOTICE_HINTS = (
-    "extern", "affiliate", "il vous reste", "\u00a9", "copyright", "report", "this ", "dieser ", "dies ist eine",
+    "extern", "affiliate", " on line ", "javascript", "il vous reste", "\u00a9", "copyright", "report", "this ",
+    "dieser ", "dies ist eine",
 )  # fmt: skip
 _LONGEST_LABEL, _AROUND = 50, " -–—*•·|:.…»>[]()↑↓→▲▼"
 _NOTICES_WITHIN = (
     r"\bwe (?:may|might|could|can|will)? ?(?:earn|receive|get) (?:a |an )?(?:small |affiliate )?commissions?\b",
     r"\bwe (?:may|might|could) (?:be compensated|receive compensation)\b",
+    r"\b(?:ohne|mit|nach) (?:dein|ihr|eur)e?[rm]? (?:einwilligung|zustimmung|einverständnis)\b.{0,80}\b(?:verb|lad)",
+    r"\bum (?:deine|ihre) (?:persönlichen )?daten zu schützen\b",
+    r"\bto (?:view|see|watch|display) this (?:content|video|embed|post)\b.{0,80}\b(?:cookies|consent|accept|allow)",
+    r"\bpour (?:voir|afficher|lire) (?:ce contenu|cette vidéo)\b.{0,80}\bcookies\b",
+    r"\bpara ver este (?:contenido|vídeo)\b.{0,80}\bcookies\b",
     r"\bthis (?:content|video|embed) (?:is|could) not (?:be )?(?:available|loaded|shown)\b",
 )
 _NOTICE_WITHIN = re.compile("|".join(_NOTICES_WITHIN), re.IGNORECASE)
-_NOTICE_WITHIN_HINTS = ("commission", "compensat", "this content", "this video", "this embed")
+_NOTICE_WITHIN_HINTS = (
+    "commission", "compensat", "this content", "this video", "this embed", "this post", "einwilligung",
+    "zustimmung", "einverständnis", "daten zu schützen", "ce contenu", "cette vidéo", "este contenido", "este vídeo",
+)  # fmt: skip
 
 
 _LABELS = frozenset({
@@ -88,5 +108,11 @@ def is_notice(text: str, small: str) -> bool:
 
 def is_call(text: str, small: str) -> bool:
     """True for a line that asks readers to follow, to subscribe or to read on; `small` is the text in lower case."""
-    is_hinted = any(map(small.__contains__, _CALL_HINTS))
-    return _CALL_START.match(text) is not None or (is_hinted and _CALL.search(text) is not None)
+    if leads_on(text) or _RELATED.match(text):
+        return True
+    return any(map(small.__contains__, _CALL_HINTS)) and _CALL.search(text) is not None
+
+
+def leads_on(text: str) -> bool:
+    """True for a line that begins as publishers lead readers to other articles."""
+    return _LEADS_ON.match(text) is not None

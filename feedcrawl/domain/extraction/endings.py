@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from feedcrawl.domain.extraction.bodies.furniture import note
 from feedcrawl.domain.extraction.bodies.polish import frame_runs, lines
 from feedcrawl.domain.extraction.bodies.weights import HEADINGS
-from feedcrawl.domain.extraction.calls import is_call, is_notice
+from feedcrawl.domain.extraction.calls import is_call, is_notice, leads_on
 from feedcrawl.domain.markup import drop
 from feedcrawl.domain.text import fold, raw_text
 
@@ -55,6 +55,7 @@ _PLACES = (
     r"this (?:article|story|post) is (?:exclusive|available|reserved|for) .{0,40}\b(?:subscribers|members)\b.{0,40}",
     r"leave a (?:comment|reply)|comments?(?: \(\d+\))?|\d+ comments?|join the (?:conversation|discussion)",
     r"(?:filed under|posted (?:in|under)|tags?:) ?:? ?.{1,150}",
+    r"(?:(?:press|media) )?contact(?: us| information)?|contacts?|(?:presse)?kontakt|ansprechpartner(?:in)?|contacto",
     r"disclaimer|disclosure|share(?: (?:this|it|on|via)\b.{0,30})?|follow us|teilen|partager|compartir|condividi",
 )
 """Headings of places to subscribe, to comment and to share."""
@@ -79,6 +80,7 @@ _CONTROLS = (
     r"print(?: this page| this article)?|e-?mail this.{0,40}|share(?: it| this.{0,20})?|pin (?:it|this) for later",
     r"drucken|merken|teilen|imprimer|imprimir|stampa|skriv ut|drukuj|распечатать|yazd\u0131r",
     r"(?:keine|no|\d+) (?:kommentare?|comments?).{0,60}|comments? off.{0,60}|\(?noch keine bewertungen\)?(?: loading)?",
+    r"(?:please )?(?:log|sign) in to (?:leave|post|write) .{1,40}|um einen kommentar .{1,80}",
     r"quellen (?:aus|ein)blenden|sie sind (?:aktuell )?nicht eingeloggt.{0,100}|categor(?:y|ies) ?: .{1,150}",
     r"(?:quellen?|source|fuente|fonte|bron|källa|kilde|źródło|zdroj|источник|kaynak) ?: .{1,100}",
     r"cr[ée]dits? photos?\s*: .{1,80}|(?:beitrags|titel)bild(?:er)?\s*: .{1,100}|(?:photo|image) credits?\s*: .{1,100}",
@@ -86,6 +88,8 @@ _CONTROLS = (
 _RIGHTS = (
     r"\bre(?:print|produc|publish|distribut|broadcast)\w* .{0,60}\b(?:without|permission|prohibit|consent)",
     r"\bpermission must be obtained\b|\ball rights reserved\b|\bcopyrighted property\b|\balle rechte vorbehalten\b",
+    r"\b(?:views|opinions) expressed\b|\bdo(?:es)? not constitute\b|\binformational purposes only\b",
+    r"\bregistered trademarks?\b|\b(?:is|are) licensed under\b",
 )
 _LABELS = (
     r"(?:hidden )?categor(?:y|ies)|tags?|topics?|kategorien?|schlagw[oö]rte?r?|themen|catégories?|mots[- ]clés",
@@ -98,7 +102,7 @@ _NOTED = re.compile(
     rf"{_AROUND}(?:(?:{'|'.join(_PERSONS)})(?!\w).{{0,40}}|(?:{'|'.join(_PLACES)}){_AROUND})", re.IGNORECASE
 )
 _LABELLED = re.compile(rf"{_AROUND}(?:{'|'.join(_LABELS)}){_AROUND}", re.IGNORECASE)
-_DATED = re.compile(rf"{_AROUND}(?:{'|'.join(_MOMENTS)})(?!\w).{{0,25}}?\d.{{0,60}}", re.IGNORECASE)
+_DATED = re.compile(rf"{_AROUND}(?:{'|'.join(_MOMENTS)})(?!\w).{{0,25}}?\d.{{0,100}}", re.IGNORECASE)
 _CONTROL = re.compile(rf"{_AROUND}(?:{'|'.join(_CONTROLS)}){_AROUND}", re.IGNORECASE)
 _RIGHT = re.compile("|".join(_RIGHTS), re.IGNORECASE)
 _LONGEST_HEADING, _LONGEST_CONTROL, _LONGEST_CALL = 90, 160, 350
@@ -155,7 +159,7 @@ def heads_notes(text: str) -> bool:
 
 def heads_articles(text: str, share: float) -> bool:
     """True for a heading that announces other articles; `share`: of the lines under it, those that may lead there."""
-    return share >= _LEAST_LEADING and _LISTS.fullmatch(text) is not None
+    return share >= _LEAST_LEADING and (leads_on(text) or _LISTS.fullmatch(text) is not None)
 
 
 def heads_labels(text: str, share: float) -> bool:
