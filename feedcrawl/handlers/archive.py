@@ -11,7 +11,7 @@ from scrapy import Request
 
 from feedcrawl.crawl.failures import sentence
 from feedcrawl.domain.subscriptions.archives import walk_from
-from feedcrawl.handlers.base import TaskHandler, archived, limits, transfer_of
+from feedcrawl.handlers.base import TaskHandler, archived, challenge_detail, limits, transfer_of
 from feedcrawl.items import FeedPoll, FeedReceived, FeedRequested
 from feedcrawl.parsing import Done
 from feedcrawl.services.subscriptions import backfill
@@ -60,7 +60,7 @@ class ArchiveTasks(TaskHandler):
         request = cast("Request", response.request)
         outcome: Outcome = request.meta["outcome"]
         if outcome.kind != "fetched":
-            self._fail(request, outcome, http_status=response.status)
+            self._fail(request, outcome, http_status=response.status, detail=challenge_detail(response))
             return
         feed: Feed = request.meta["feed"]
         requested = FeedRequested(

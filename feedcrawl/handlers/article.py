@@ -18,7 +18,7 @@ from feedcrawl.domain.extraction.reading import REFRESH
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.redirects import header_url
 from feedcrawl.domain.urls import hostname, resolve, with_part
-from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, content_type, limits, tolerated
+from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, challenge_detail, content_type, limits, tolerated
 from feedcrawl.handlers.rendered import Renders
 from feedcrawl.items import Article
 from feedcrawl.parsing import Done, Failed
@@ -121,11 +121,13 @@ class ArticleTasks(TaskHandler):
             self.leases.done(request.meta["lease"], reason="not_modified", signal=request.meta.get("signal"))
             return
         if outcome.kind != "fetched":
-            for item in self._unfetched(request, outcome, response):
+            for item in self._unfetched(request, outcome, response, challenge_detail(response)):
                 yield item
             return
         article = self._article(request, response)
-        if not isinstance(response, TextResponse) or "download_stopped" in response.flags:
+        if challenge := challenge_detail(response):
+            _refuse(article, "FAIL_EMPTY", "empty", challenge)
+        elif not isinstance(response, TextResponse) or "download_stopped" in response.flags:
             _refuse(article, "FAIL_BAD_HTML", "unsupported_type", f"{article.content_type} is not the type of a page")
         else:
             await self._extract(article, response)

@@ -13,6 +13,7 @@ from feedcrawl.crawl.chain_cookies import cookies_of
 from feedcrawl.crawl.verdict import Verdicts
 from feedcrawl.domain.entries.reading import How, read_feed
 from feedcrawl.domain.extraction.reading import REFRESH
+from feedcrawl.domain.extraction.walls.headers import CHALLENGE_HEADERS, declared_challenge
 from feedcrawl.domain.frontier.outcome import PAUSES_SEC, judge, retry_wait_sec
 from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.http.hints import OF_FRESHNESS, max_age_sec
@@ -310,6 +311,13 @@ def auth_scheme(response: Response) -> str | None:
     """The scheme that a response 401 names first (RFC 9110 section 11.6.1)."""
     challenge = (response.headers.get("WWW-Authenticate") or b"").split()
     return challenge[0].decode("latin-1")[:40] if challenge else None
+
+
+def challenge_detail(response: Response | None) -> str:
+    """The detail of a failure whose response is declared a challenge by its headers; empty for other responses."""
+    headers = response.headers if response is not None else {}
+    found = ((name, headers.get(name)) for name in CHALLENGE_HEADERS)
+    return declared_challenge({name: value.decode("latin-1") for name, value in found if value is not None})
 
 
 def content_type(response: Response | None) -> str | None:

@@ -20,6 +20,7 @@ from feedcrawl.handlers.base import (
     TaskHandler,
     archived,
     auth_scheme,
+    challenge_detail,
     lasts,
     limits,
     result_of,
@@ -245,7 +246,7 @@ class FeedTasks(TaskHandler):
 
     def _received(self, response: Response) -> FeedReceived:
         request = cast("Request", response.request)
-        detail = ""
+        detail = challenge_detail(response)
         if response.status == UNAUTHORIZED:
             scheme, sent = auth_scheme(response), bool(request.meta.get("private"))
             detail = login_hint(scheme=scheme, sent=sent, program=program())

@@ -17,7 +17,7 @@ from feedcrawl.domain.http.conditional import Validators
 from feedcrawl.domain.sitemaps.news import News, read_news
 from feedcrawl.domain.sitemaps.tasks import sitemap_task
 from feedcrawl.domain.urls import hostname
-from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, limits, result_of, transfer_of
+from feedcrawl.handlers.base import PARSE_WALL_SEC, TaskHandler, challenge_detail, limits, result_of, transfer_of
 from feedcrawl.handlers.no_sitemap import NoSitemaps
 from feedcrawl.items import Received
 from feedcrawl.parsing import Done
@@ -90,7 +90,8 @@ class SitemapTasks(TaskHandler):
     async def parse(self, response: Response) -> None:
         """Read the response and commit its result."""
         request = cast("Request", response.request)
-        received = Received(**transfer_of(request, result_of(request.meta["outcome"]), self.wired.now(), response))
+        transfer = transfer_of(request, result_of(request.meta["outcome"]), self.wired.now(), response)
+        received = Received(**transfer, detail=challenge_detail(response))
         poll = SitemapPoll(self._requested(request), received)
         if received.result == "fetched":
             record = poll.watched.record

@@ -119,6 +119,37 @@ def test_a_listing_page_that_cannot_be_read_is_logged(
     assert [record.levelno for record in caplog.records if record.msg == event] == [level]
 
 
+async def items_of(handler: Any, response: Response) -> list[Any]:
+    return [item async for item in handler.parse(response)]
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "value", "code", "reason", "maker"),
+    [
+        (403, "cf-mitigated", "challenge", "FAIL_HTTP", "http_403", "Cloudflare"),
+        (405, "x-amzn-waf-action", "captcha", "FAIL_HTTP", "http_405", "AWS"),
+        (202, "x-amzn-waf-action", "challenge", "FAIL_EMPTY", "empty", "AWS"),
+    ],
+)
+def test_a_challenge_in_place_of_a_page_is_named(
+    wired: Wiring, crawler: Any, status: int, header: str, value: str, code: str, reason: str, maker: str
+) -> None:
+    handler = handlers.ArticleTasks(crawler)
+    lease = leased(wired, Task("0123456789abcdef", "article", "http://a.test/1", "a.test"))
+    response = Response("http://a.test/1", status, headers={header: value}, request=request(lease, status))
+    (item,) = asyncio.run(items_of(handler, response))
+    assert (item.code, item.reason, item.dead_letter) == (code, reason, True)
+    assert item.detail == f"challenge: a page of {maker} that requires proof that the client is no robot"
+
+
+def test_a_challenge_in_place_of_a_feed_is_named(wired: Wiring, crawler: Any) -> None:
+    lease = leased(wired, Task("feed:f", "feed", "http://a.test/feed", "a.test"))
+    sent = request(lease, 403, feed=FEED, kind="scheduled", push=None, started=0.0)
+    response = Response(sent.url, 403, headers={"cf-mitigated": "challenge"}, request=sent)
+    received = handlers.FeedTasks(crawler, unfold=None)._received(response)
+    assert (received.result, received.detail.partition(":")[0]) == ("http_403", "challenge")
+
+
 def article(lease: Lease, canonical: str) -> Article:
     values: dict[str, Any] = dict.fromkeys(
         ("title", "abstract", "image", "published", "modified", "language", "site_name")
