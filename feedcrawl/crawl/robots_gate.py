@@ -225,7 +225,11 @@ class RobotsGate:
         except RobotsElsewhere as hop:
             self._begun(self._visiting, site, "visit", hop.url, hop.chain, source=source)
             raise
-        return await self._read_and_remember(site, record)
+        known = await self._read_and_remember(site, record)
+        if not (record.failing_since or (known[1] and known[1].crawl_delay(self._agent))):
+            self._frontier.crawl_delay(site, None)
+            self._paced.pop(hostname(site), None)
+        return known
 
     async def _read_and_remember(self, site: str, record: RobotsRecord) -> Known:
         """Parse a long robots.txt in a thread: Python switches threads every 5 ms, so that the event loop goes
@@ -340,7 +344,7 @@ class RobotsGate:
         if requested_sec > longest_sec:
             logger.info("crawl_delay_cut", extra={"host": host, "asked_sec": requested_sec})
         delay_sec = base_delay_sec(requested_sec, own_sec, longest_sec)
-        self._frontier.pace(host, delay_sec=delay_sec)
+        self._frontier.crawl_delay(site, delay_sec)
         if delay_sec > self._paced.get(host, own_sec):
             self._just_paced.add(host)
         self._paced[host] = delay_sec

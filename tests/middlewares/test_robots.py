@@ -269,6 +269,47 @@ def test_a_crawl_delay_paces_the_host(
     assert int(redis_client.hget("fc:{0}:h:a.test", "delay")) == delay
 
 
+@pytest.mark.parametrize(
+    ("then", "delay_sec"),
+    [
+        (RULES, 1),
+        (b"User-agent: *\nCrawl-delay: 0\n", 1),
+        (404, 1),
+        (b"User-agent: *\nCrawl-delay: 3\n", 3),
+        (503, 7),  # unknown, not removed
+    ],
+)
+def test_a_crawl_delay_lasts_as_long_as_robots_txt_states_it(world: World, then: bytes | int, delay_sec: float) -> None:
+    world.answer = b"User-agent: *\nCrawl-delay: 7\n"
+    world.worker()()
+    world.answer = then
+    world.pass_(86_400)
+    world.worker()()  # another process, which has not read the earlier file
+    assert world.frontier.host("a.test").delay_sec == delay_sec
+
+
+def test_a_delay_is_forgotten_by_the_origin_that_stated_it(world: World) -> None:
+    check = world.worker()
+    world.answer = b"User-agent: *\nCrawl-delay: 7\n"
+    check()
+    world.answer = RULES
+    check("http://a.test/page")
+    assert world.frontier.host("a.test").delay_sec == 7
+    world.frontier.pace("a.test", delay_sec=5)  # set for the host, not stated by its robots.txt
+    world.pass_(86_400)
+    check()
+    assert world.frontier.host("a.test").delay_sec == 5
+
+
+def test_a_crawl_delay_that_returns_is_learnt_again(world: World) -> None:
+    lease = Lease(Task("t", "article", URL, "a.test"), History(), "1-x")
+    check = world.worker()
+    for answer, learnt in ((b"User-agent: *\nCrawl-delay: 7\n", CrawlDelayLearned), (404, None)) * 2:
+        world.answer = answer
+        assert check(lease=lease) is learnt
+        world.pass_(86_400)
+
+
 def test_bytes_that_are_no_text_survive(world: World) -> None:
     world.answer = b"# \xe9\x80\xff\nUser-agent: *\nDisallow: /caf%C3%A9\n"
     assert world.worker()("https://a.test/caf%C3%A9") is RobotsBlocked

@@ -27,6 +27,7 @@ STEPS: dict[str, Step] = {
     "turn": lambda frontier, lease: frontier.turn(lease),
     "heartbeat": lambda frontier, lease: frontier.heartbeat([lease]),
     "pace": lambda frontier, _: frontier.pace("h1.test", delay_sec=3),
+    "crawl_delay": lambda frontier, _: frontier.crawl_delay("http://h1.test", 3),
     "remove": lambda frontier, lease: frontier.remove(lease.id),
     "sweep": lambda frontier, _: frontier.sweep(["t0", "t1", "t9"]),
     "audit": lambda frontier, _: frontier.audit(),

@@ -213,7 +213,14 @@ class Frontier(Protocol):
 
     @abstractmethod
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
-        """Sets a host's own delay (Crawl-delay, a source's setting) and concurrency."""
+        """Sets a host's own delay (a source's setting) and concurrency."""
+
+    @abstractmethod
+    def crawl_delay(self, origin: str, delay_sec: float | None) -> None:
+        """Sets the own delay of an origin's host, as the origin's robots.txt requests.
+
+        None: it requests none, or none any more; a delay that it has requested before is unset, any other stays.
+        """
 
     @abstractmethod
     def pace_scope(self, kind: str, key: str, **pace: Unpack[SharedPace]) -> None:

@@ -24,6 +24,7 @@ from feedcrawl.domain.frontier.tasks import (
     lane_of,
     task_from_record,
 )
+from feedcrawl.domain.urls import hostname
 from feedcrawl.store.frontier.dead_letters import keep
 from feedcrawl.store.frontier.interface import (
     Ending,
@@ -149,13 +150,17 @@ class Shard(ShardReads):
 
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
         """As `Frontier.pace`."""
-        self._run("pace", host, _ms_or_empty(delay_sec), "" if concurrency is None else concurrency, "")
+        self._run("pace", host, _ms_or_empty(delay_sec), "" if concurrency is None else concurrency, "", "")
+
+    def crawl_delay(self, origin: str, delay_sec: float | None) -> None:
+        """As `Frontier.crawl_delay`."""
+        self._run("pace", hostname(origin), _ms_or_empty(delay_sec), "", "", origin)
 
     def pace_scope(self, kind: str, key: str, **pace: Unpack[SharedPace]) -> None:
         """As `Frontier.pace_scope`."""
         concurrency = pace.get("concurrency")
         shared = _ms_or_empty(pace.get("delay_sec")), "" if concurrency is None else concurrency
-        self._run("pace", OF_NAME[kind].named(key), *shared, _ms_or_empty(pace.get("hosts_delay_sec")))
+        self._run("pace", OF_NAME[kind].named(key), *shared, _ms_or_empty(pace.get("hosts_delay_sec")), "")
 
     def forgive(self, hosts: Iterable[str]) -> int:
         """As `Frontier.forgive`."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from feedcrawl.domain.frontier.shards import shard_of_host
 from feedcrawl.domain.frontier.statistics import FrontierStatistics
 from feedcrawl.domain.frontier.tasks import LANES, task_from_record
+from feedcrawl.domain.urls import hostname
 from feedcrawl.store.frontier.interface import Ending, Finished, Frontier, GivenUp, Taken, patched
 from feedcrawl.store.frontier.queue import Shard
 from feedcrawl.store.redis import keys
@@ -177,6 +178,10 @@ class Shards(Frontier):
     def pace(self, host: str, *, delay_sec: float | None = None, concurrency: int | None = None) -> None:
         """As `Frontier.pace`."""
         self._frontiers[self._home(host)].pace(host, delay_sec=delay_sec, concurrency=concurrency)
+
+    def crawl_delay(self, origin: str, delay_sec: float | None) -> None:
+        """As `Frontier.crawl_delay`."""
+        self._frontiers[self._home(hostname(origin))].crawl_delay(origin, delay_sec)
 
     def pace_scope(self, kind: str, key: str, **pace: Unpack[SharedPace]) -> None:
         """As `Frontier.pace_scope`."""
