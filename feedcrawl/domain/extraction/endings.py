@@ -107,7 +107,7 @@ _CONTROL = re.compile(rf"{_AROUND}(?:{'|'.join(_CONTROLS)}){_AROUND}", re.IGNORE
 _RIGHT = re.compile("|".join(_RIGHTS), re.IGNORECASE)
 _LONGEST_HEADING, _LONGEST_CONTROL, _LONGEST_CALL = 90, 160, 350
 _ENDS = (".", ",", ";", "!", "…")
-_FEWEST_LINES, _LOWEST = 3, 7
+_LOWEST = 7
 _MOST_DROPPED, _LEAST_LEADING = 0.45, 0.3
 
 
@@ -122,19 +122,18 @@ def drop_endings(root: HtmlElement, *, lists: bool = True, dropped: Dropped | No
 
     From the last line on: dates of the last change, controls, calls and notices of rights; and sections, by their
     headings: notes on authors, places to subscribe, to share and to comment, links to sections and tags, and unless
-    `lists` is off, lists of other articles. More than half of the text and the first three lines stay. What is removed
-    is appended to `dropped` with its rule.
+    `lists` is off, lists of other articles. More than half of the text stays. What is removed is appended to `dropped`
+    with its rule.
     """
     frame_runs(root)
-    found = [_Line(line, text, _is_linked(line)) for line in lines(root) if (text := fold(raw_text(line)))]
+    found = _second_half(root)
     before = len(found)
-    least = (1 - _MOST_DROPPED) * sum(len(line.text) for line in found)
-    while len(found) > _FEWEST_LINES:
+    while found:
         if is_last_line(found[-1].text):
             last = found.pop()
             note(dropped, "end of the text: line", last.element)
             drop(last.element)
-        elif (at := _last_section(found, least, lists=lists)) is not None:
+        elif (at := _last_section(found, lists=lists)) is not None:
             for line in found[at:]:
                 note(dropped, f"end of the text: {found[at].text}", line.element)
             _cut(root, found[at].element)
@@ -142,6 +141,20 @@ def drop_endings(root: HtmlElement, *, lists: bool = True, dropped: Dropped | No
         else:
             break
     return len(found) < before
+
+
+def _second_half(root: HtmlElement) -> list[_Line]:
+    """The last lines with text, as many as may be removed."""
+    most = _MOST_DROPPED * len(fold(raw_text(root)))
+    found: list[_Line] = []
+    for line in reversed(lines(root)):
+        text = fold(raw_text(line))
+        most -= len(text)
+        if most < 0:
+            break
+        if text:
+            found.append(_Line(line, text, _is_linked(line)))
+    return found[::-1]
 
 
 def is_last_line(text: str) -> bool:
@@ -167,15 +180,11 @@ def heads_labels(text: str, share: float) -> bool:
     return share == 1 and _LABELLED.fullmatch(text) is not None
 
 
-def _last_section(found: Sequence[_Line], least: float, *, lists: bool) -> int | None:
-    """The place of the last heading that heads no part of the article, if at least so many characters come before."""
-    left = sum(len(line.text) for line in found)
+def _last_section(found: Sequence[_Line], *, lists: bool) -> int | None:
+    """The place of the last heading that heads no part of the article."""
     inner, leading = _LOWEST, 0
-    for at in range(len(found) - 1, _FEWEST_LINES - 1, -1):
+    for at in range(len(found) - 1, -1, -1):
         line = found[at]
-        left -= len(line.text)
-        if left < least:
-            return None
         level = _level(line)
         if level is not None and level <= inner:
             under = len(found) - at - 1

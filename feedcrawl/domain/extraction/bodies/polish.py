@@ -209,8 +209,18 @@ def frame_runs(root: HtmlElement) -> None:
             if kin is root:
                 break
     for holder in holders:
-        if holder.tag not in _WHOLE and isinstance(holder.tag, str):
+        if holder.tag not in _WHOLE and isinstance(holder.tag, str) and _has_loose(holder, holders):
             _frame(holder, holders)
+
+
+def _has_loose(holder: HtmlElement, holders: set[HtmlElement]) -> bool:
+    """True if an element has text or inline elements beside its blocks."""
+    if holder.text and not holder.text.isspace():
+        return True
+    for child in holder:
+        if (child.tail and not child.tail.isspace()) or not (child.tag in BLOCKS or child in holders):
+            return True
+    return False
 
 
 def _frame(holder: HtmlElement, holders: set[HtmlElement]) -> None:
