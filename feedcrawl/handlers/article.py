@@ -11,7 +11,7 @@ from scrapy.http import TextResponse
 
 from feedcrawl.crawl import robots_gate
 from feedcrawl.crawl.failures import sentence
-from feedcrawl.domain.articles.canonical import canonical_url
+from feedcrawl.domain.articles.canonical import canonical_url, leads_home
 from feedcrawl.domain.extraction import read_article
 from feedcrawl.domain.extraction.page import decode
 from feedcrawl.domain.extraction.reading import REFRESH
@@ -70,7 +70,8 @@ class ArticleTasks(TaskHandler):
 
     def request(self, lease: Lease) -> Request | None:
         """The request of a page; None for an article that is already stored under its canonical URL."""
-        for uid in (lease.id, _uid_now(lease)):  # they differ after a redirect to another host
+        # The two differ after a redirect to another host.
+        for uid in (lease.id,) if _leads_home(lease, lease.task.url) else (lease.id, _uid_now(lease)):
             if self._owners.get(uid, lease.id) != lease.id:
                 self.wired.unfetched.merge(lease, uid, self.wired.now())
                 return None
@@ -104,7 +105,7 @@ class ArticleTasks(TaskHandler):
         here, unfetched.
         """
         uid = uid_of(request.url, keep_trailing_slash=keeps_slash(lease.task), part=part_of(lease.task))
-        if lease.history.again or uid == lease.id:
+        if lease.history.again or uid == lease.id or _leads_home(lease, request.url):
             return True
         owner = self.wired.articles.owners([uid]).get(uid, lease.id)
         if owner == lease.id:
@@ -169,7 +170,10 @@ class ArticleTasks(TaskHandler):
             return
         page = outcome.value
         article.html = page.html
-        if page.extraction is not None:
+        if page.extraction is not None and _leads_home(article.lease, response.url):
+            detail = f"front_page: {article.url} redirects to the front page of its site, {response.url}"
+            _refuse(article, "FAIL_EMPTY", "empty", detail)
+        elif page.extraction is not None:
             found = replace(page.extraction, notes=(*page.extraction.notes, *tolerated(response)))
             article.extraction = _apart(found, response)
         else:
@@ -238,6 +242,11 @@ def _uid_now(lease: Lease) -> str:
     made.
     """
     return uid_of(lease.task.url, keep_trailing_slash=keeps_slash(lease.task), part=part_of(lease.task))
+
+
+def _leads_home(lease: Lease, url: str) -> bool:
+    """True if the task's link into the site of `url` has been redirected to the site's front page, which `url` is."""
+    return leads_home([*lease.task.payload.get("redirect_chain", ()), lease.task.url], url)
 
 
 def _apart(extraction: Extraction, response: TextResponse) -> Extraction:

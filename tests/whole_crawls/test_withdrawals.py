@@ -1,10 +1,10 @@
-"""What publishers withdraw: entries of complete feeds (RFC 5005 section 2), and pages that answer 410."""
+"""What publishers withdraw: entries of complete feeds (RFC 5005 section 2), pages that answer 410 or redirect home."""
 
 from dataclasses import replace
 from pathlib import Path
 
 from documents import Item, rss
-from origin import Answer, document, failure
+from origin import Answer, document, failure, redirect
 from world import article, entry, events, feed, good_page, world_in
 
 COMPLETE = '<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/>'
@@ -68,3 +68,29 @@ def test_an_article_whose_page_is_gone_is_marked(tmp_path: Path) -> None:
         assert (article(client, site.url("/a"))["status"], "deleted_at" in article(client, site.url("/b"))) == (
             "success", False,
         )  # fmt: skip
+
+
+def test_the_front_page_is_no_version_of_a_removed_article(tmp_path: Path) -> None:
+    """It is neither stored as one, nor merged into the front page that another link has brought."""
+    with world_in(tmp_path, FEEDCRAWL_PARSER_PROCESSES="1") as world, world.client() as client:
+        site, front = world.origin.site("site.test"), world.origin.site("www.site.test")
+        home = front.serve("/", good_page("us"))
+        kept, removed = site.serve("/kept", good_page("kept"), redirect(home)), site.serve("/removed", redirect(home))
+        here = front.serve("/here", redirect("/", 302))
+        linked = world.origin.site("short.test").serve("/s", redirect(home))
+        for url in (removed, here, kept):
+            client.rpush("crawler_queue", url)
+        world.crawl("removed", spider="articles")
+        assert article(client, home) == {}
+        client.rpush("crawler_queue", linked)
+        world.crawl("linked", spider="articles")
+        assert article(client, home)["title"] == "About us"
+        for url in (removed, here, kept):
+            client.rpush("crawler_queue", f'{{"url":"{url}","again":true}}')
+        client.rpush("crawler_queue", site.serve("/late", redirect(home)), front.serve("/later", redirect("/", 302)))
+        world.crawl("again", spider="articles")
+        refused = {each["url"]: each["failure_detail"] for each in events(client, "article_failed")}
+        assert {removed, here, kept, site.url("/late"), front.url("/later")} == refused.keys()
+        assert {detail.partition(":")[0] for detail in refused.values()} == {"front_page"}
+        assert (article(client, kept)["status"], article(client, kept)["title"]) == ("success", "About kept")
+        assert article(client, home)["status"] == "success"

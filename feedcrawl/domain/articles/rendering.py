@@ -18,6 +18,7 @@ _SCRIPTED = re.compile(r"<(?:\w+:)?script\b|\son[a-z]+\s*=", re.IGNORECASE)
 _LOOKED_AT = 512 << 10  # characters: a whole page of 5 MiB would hold up the event loop for 0.2 s
 # A page that is closed to readers is closed to us: a browser must not circumvent that.
 _CLOSED = ("challenge", "paywall", "teaser")
+_ELSEWHERE = ("front_page",)  # the page that was requested is not the one that a browser would show
 # Resource types of Chromium's DevTools protocol that add nothing to a page's text. A frame is a page of its own.
 _NEEDLESS = frozenset(
     {
@@ -43,7 +44,7 @@ def wants_rendering(mode: Render, html: str, *, refusal: str | None, feed_text: 
     scripts and no text of its own.
     """
     code, _, detail = (refusal or "").partition(": ")
-    if mode == "never" or code not in {"", "FAIL_EMPTY", "FAIL_BAD_HTML"} or detail.startswith(_CLOSED):
+    if mode == "never" or code not in {"", "FAIL_EMPTY", "FAIL_BAD_HTML"} or detail.startswith(_CLOSED + _ELSEWHERE):
         return False
     if mode == "always":
         return True

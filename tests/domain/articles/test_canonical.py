@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedcrawl.domain.articles.canonical import canonical_url, is_front_page
+from feedcrawl.domain.articles.canonical import canonical_url, is_front_page, leads_home
 
 REQUESTED = "https://news.example.org/a/story?utm_source=rss"
 FINAL = "https://www.example.org/a/story"
@@ -57,3 +57,53 @@ def test_a_canonical_url_stays_on_the_site_of_the_page(named: str) -> None:
 )
 def test_front_pages(url: str, is_front: bool) -> None:
     assert is_front_page(url) is is_front
+
+
+STORY = "https://example.org/2026/story"
+
+
+@pytest.mark.parametrize(
+    ("chain", "final", "expected"),
+    [
+        ([STORY], "https://example.org/", True),
+        ([STORY], "https://www.example.org/", True),
+        ([STORY], "https://m.example.org", True),
+        ([STORY], "https://example.org/?utm_source=rss", True),
+        ([STORY], "https://example.org/en/", True),
+        ([STORY], "https://example.org/pt_BR", True),
+        ([STORY], "https://example.org/index.html", True),
+        ([STORY], "https://example.org/de/home", True),
+        (["https://blog.example.org/story"], "https://www.example.org/", True),
+        (["https://example.org/?p=123"], "https://example.org/", True),
+        (["https://example.org/index.php?id=7"], "https://example.org/", True),
+        (["https://short.test/x", STORY], "https://example.org/", True),
+        ([STORY, "https://example.org/removed"], "https://example.org/", True),
+        # Not at a front page.
+        ([STORY], STORY, False),
+        ([STORY], "https://example.org/news/", False),
+        ([STORY], "https://example.org/?p=123", False),
+        ([STORY], "https://example.org/?story=harbour", False),
+        ([STORY], "https://example.org/enough", False),
+        ([STORY], "https://example.org/homecoming", False),
+        # A front page was linked.
+        (["https://example.org/"], "https://example.org/", False),
+        (["http://example.org"], "https://www.example.org/", False),
+        (["https://example.org/"], "https://example.org/en/", False),
+        (["https://example.org/en/"], "https://example.org/", False),
+        (["https://example.org/index.html"], "https://example.org/", False),
+        (["https://example.org/?lang=en"], "https://example.org/", False),
+        (["https://example.org/", "https://example.org/cookies?set=1"], "https://example.org/", False),
+        (["https://short.test/x"], "https://example.org/", False),
+        (
+            ["https://short.test/x", "https://example.org/", "https://example.org/consent"],
+            "https://example.org/",
+            False,
+        ),
+        # A page that has got a host of its own.
+        (["https://example.org/fair"], "https://fair.example.org/", False),
+        (["https://example.org/fair"], "https://example.com/", False),
+        (["https://notexample.org/fair"], "https://example.org/", False),
+    ],
+)
+def test_links_of_removed_articles_end_at_the_front_page(chain: list[str], final: str, expected: bool) -> None:
+    assert leads_home(chain, final) is expected

@@ -21,6 +21,7 @@ STILL = "<html><body><p>No script here, and the description of one.</p></body></
         ("auto", SCRIPTED, "FAIL_EMPTY: challenge: 'Just a moment...'", False),
         ("auto", SCRIPTED, "FAIL_EMPTY: paywall: 'Subscribe to read'", False),
         ("auto", SCRIPTED, "FAIL_EMPTY: teaser: 'The first lines'", False),
+        ("auto", SCRIPTED, "FAIL_EMPTY: front_page: https://a.test/1 redirects", False),
         ("auto", SCRIPTED, "FAIL_PARSE: took too long", False),
         ("auto", SCRIPTED, None, False),
         ("always", SCRIPTED, None, True),
