@@ -4,11 +4,12 @@
 
 One loopback server sends the same pages to both, without any delay; both have sixteen requests open on it. feedcrawl
 finds them by a feed and does all that it does: raw capture, extraction by its ladder, claims, canonical HTML, NDJSON,
-Redis, events. news-please (`--news-please` names the Python of a virtual environment that has it) is given the list of
-URLs, and runs its Download crawler with the extractors and stores of its default configuration. Each run is a fresh
-process with empty data. Time runs from the first page requested to the end of the process; `cores` is processor time
-by that time, all descendants and the server included, start and all; this program left out. Pages are made here, or
-taken from `--page-files`.
+Redis, events. news-please is given the list of URLs, and runs its Download crawler with the extractors and stores of
+its default configuration; `--news-please` names the Python of a virtual environment with it and readability-lxml 0.8.1
+(news-please 1.6 gives it bytes, which later versions refuse, and then stores nothing). Each run is a fresh process with
+empty data. Time runs from the first page requested to the end of the process; `cores` is processor time by that time,
+all descendants and the server included, start and all; this program left out. Pages are made here, or taken from
+`--page-files`.
 
 With `--watch SEC` one run of feedcrawl alone prints its resident memory and that of its children, every so many
 seconds.
@@ -172,8 +173,8 @@ def with_feedcrawl(site: Site, base: str, directory: Path, watch_sec: float = 0)
         "FEEDCRAWL_LOG_LEVEL": "WARNING",
     }
     command = [sys.executable, "-m", "scrapy", "crawl", "feeds", "-a", f"feeds={feeds}"]
-    wall, cpu = timed(command, own, site, directory, watch_sec)
-    return Ran(lines((directory / "data" / "articles").glob("*.ndjson")), wall, cpu)
+    took = timed(command, own, site, directory, watch_sec)
+    return ran("feedcrawl", lines((directory / "data" / "articles").glob("*.ndjson")), took, directory)
 
 
 def with_news_please(python: str, site: Site, base: str, directory: Path) -> Ran:
@@ -190,8 +191,8 @@ def with_news_please(python: str, site: Site, base: str, directory: Path) -> Ran
     urls = [f"{base}/page/{number}" for number in range(len(site.pages))]
     sites = {"base_urls": [{"url": urls, "crawler": "Download"}]}
     (settings / "sitelist.hjson").write_text(json.dumps(sites), encoding="utf-8")
-    wall, cpu = timed([python, "-m", "newsplease", "-c", str(settings)], {}, site, directory)
-    return Ran(sum(1 for _ in directory.rglob("*.html.json")), wall, cpu)
+    took = timed([python, "-m", "newsplease", "-c", str(settings)], {}, site, directory)
+    return ran("news-please", sum(1 for _ in directory.rglob("*.html.json")), took, directory)
 
 
 def timed(
@@ -220,6 +221,13 @@ def timed(
     if site.first is None or process.returncode:
         sys.exit(f"{command}: status {process.returncode}\n{log.read_text(encoding='utf-8')[-4000:]}")
     return time.perf_counter() - site.first, sum(used.values())
+
+
+def ran(name: str, stored: int, took: tuple[float, float], directory: Path) -> Ran:
+    """A run that stored something; the end of the log if nothing was stored."""
+    if not stored:
+        sys.exit(f"{name} stored none of the pages\n{(directory / 'log').read_text(encoding='utf-8')[-4000:]}")
+    return Ran(stored, *took)
 
 
 def family(pid: int) -> list[tuple[int, float, float]]:
