@@ -30,7 +30,7 @@ from feedcrawl.domain.extraction.recipes import complete_recipe, stated_recipe
 from feedcrawl.domain.extraction.rules import select_text
 from feedcrawl.domain.extraction.threads.posts import find_posts
 from feedcrawl.domain.extraction.threads.text import clear_thread
-from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_walls
+from feedcrawl.domain.extraction.walls.recognition import is_paid, refuse_headline, refuse_title, refuse_walls
 from feedcrawl.domain.models import Extraction, SourceRules
 from feedcrawl.domain.sanitize import clean_tree
 
@@ -73,7 +73,10 @@ def extract(
 
 
 def refuse_choice(page: Page, choice: Choice | None) -> None:
-    """Raise NoArticle for a wall: by the text of the article, for the main area of a page by its headline."""
+    """Raise NoArticle for a wall: by its title and structure, and by the text of the article, or for the main area of a
+    page by its headline.
+    """
+    refuse_title(page)
     judged = (choice.witness or choice.winner) if choice else None
     if judged is None:
         refuse_walls(page, "")

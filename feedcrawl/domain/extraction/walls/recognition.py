@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from feedcrawl.domain.errors import NoArticle
-from feedcrawl.domain.extraction.fields.sites import is_front
+from feedcrawl.domain.extraction.fields.sites import SEPARATOR, is_front
 from feedcrawl.domain.extraction.structured import values
-from feedcrawl.domain.extraction.walls.words import WALL_WORDS
+from feedcrawl.domain.extraction.walls.words import DIRECTORY_TITLE, LOGIN_TITLE, WALL_WORDS
 from feedcrawl.domain.text import text_of, words
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _INDEX_LENGTH = 1500
 _DECLARED_LENGTH = 200
 _CONSENT_LENGTH, _CONSENT_PHRASES, _CONSENT_DENSITY = 4000, 3, 1 / 500
 _IN_HEADLINES = ("challenge", "unavailable", "not_found", "parked")
+_TITLE_AND_SITE = 2
 _OF_ARTICLES = frozenset({"javascript", "consent", "paywall"})  # walls that stand before an article of that page
 
 
@@ -48,6 +49,21 @@ def refuse_walls(page: Page, text: str, density: float = 0.0) -> None:
         raise NoArticle("FAIL_EMPTY", f"scripts: nothing but {text!r} without them")
     if not page.is_declared and _is_index(page, text, density):
         raise NoArticle("FAIL_EMPTY", f"index: links to other pages around {len(text)} characters of text")
+
+
+def refuse_title(page: Page) -> None:
+    """Raise NoArticle for a page that its title and structure show to be no article, whatever the length of its text.
+
+    That is the listing of a directory, which shows its title first, or a login page, which asks for a password.
+    """
+    title = page.title_element
+    if DIRECTORY_TITLE.fullmatch(title) and page.lines and page.lines[0].startswith(title):
+        raise NoArticle("FAIL_EMPTY", f"index: the listing of a directory, {title[:120]!r}")
+    parts = SEPARATOR.split(title)
+    if page.is_stated_article or len(parts) > _TITLE_AND_SITE or not any(map(LOGIN_TITLE.fullmatch, parts)):
+        return
+    if any((field.get("type") or "").lower() == "password" for field in page.elements.of("input")):
+        raise NoArticle("FAIL_EMPTY", f"login: asks for a password under the title {title[:120]!r}")
 
 
 def refuse_headline(page: Page, text: str, density: float) -> None:

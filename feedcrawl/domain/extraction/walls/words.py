@@ -125,4 +125,16 @@ _WALLS = {
     ),
 }  # fmt: skip
 
+LOGIN_TITLE = re.compile(
+    r"(?:(?:customer|member|user|subscriber)s? )?(?:log[ -]?in|sign[ -]?in)(?: to (?:your account|continue))?"
+    r"|anmelden|anmeldung|einloggen|(?:se )?connexion|se connecter|iniciar sesi[oó]n|inicio de sesi[oó]n|accedi|accesso"
+    r"|entrar|iniciar sessão|inloggen|aanmelden|logga in|logg inn|log ind|kirjaudu(?: sisään)?|zaloguj(?: się)?"
+    r"|logowanie|přihlášení|bejelentkezés|autentificare|giriş(?: yap)?|вход|войти|вхід|увійти"
+    r"|登录|登錄|ログイン|로그인",
+    re.IGNORECASE,
+)
+"""The whole title of a login page, without the name of its site."""
+DIRECTORY_TITLE = re.compile(r"(?:index of|directory:|directory listing for|[\w.:-]+ -) \[?/.*", re.IGNORECASE)
+"""The title that a server gives to the listing of a directory: Apache, nginx, lighttpd; Jetty; Tomcat, Python; IIS."""
+
 WALL_WORDS = {kind: re.compile("|".join(phrases), re.IGNORECASE | re.MULTILINE) for kind, phrases in _WALLS.items()}

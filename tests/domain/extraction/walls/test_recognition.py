@@ -218,3 +218,67 @@ def test_a_listing_is_a_wall_only_by_its_headline():
     assert extract(shop("Ships"), url="https://d.example/category/ships").page_kind == "listing"
     with pytest.raises(NoArticle, match="not_found: 'Page not found"):
         extract(shop("Page not found"), url="https://d.example/category/ships")
+
+
+FILES = "".join(f'<a href="file-{n}.html">file-{n}.html</a>      2026-03-{n:02} 10:10   {n}.1K\n' for n in range(1, 25))
+ROWS = "".join(f"<tr><td><a href=f{n}.pdf>f{n}.pdf</a></td><td>2026-03-{n:02} 10:10</td></tr>" for n in range(1, 25))
+
+
+def directory(title, listing, *, heading=None):
+    shown = heading or f"<h1>{title}</h1>"
+    return f"<html><head><title>{title}</title></head><body>{shown}<hr>{listing}<hr></body></html>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        directory("Index of /archive", f"<pre><a href='?C=N;O=D'>Name</a> Last modified\n{FILES}</pre>"),
+        directory("Index of /archive", f"<table><tr><th>Name</th><th>Last modified</th></tr>{ROWS}</table>"),
+        directory("Index of /", f"<pre><a href=../>../</a>\n{FILES}</pre>"),
+        directory("Index of /x/", f"<table>{ROWS}</table>", heading="<h2>Index of /x/</h2>"),
+        directory("Directory listing for /archive/", "".join(f"<li><a href=f{n}>f{n}</a></li>" for n in range(40))),
+        directory("Directory: /archive/", f"<table>{ROWS}</table>"),
+        directory(
+            "Directory Listing For [/archive/]",
+            f"<table>{ROWS}</table>",
+            heading="<h1>Directory Listing For [/archive/] - Up To [/]</h1>",
+        ),
+        directory("files.example - /archive/", f"<pre><a href=/>[To Parent Directory]</a><br>{FILES}</pre>"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("url", [URL, "https://files.example/archive/"])
+def test_the_listing_of_a_directory_is_refused(html, url):
+    with pytest.raises(NoArticle, match="FAIL_EMPTY: index: the listing of a directory"):
+        extract(html, url=url)
+
+
+PROSE = "\n".join(
+    f"Pier number {n} was closed on Friday after a ship of the line had struck it, the harbour master said. "
+    f"Repairs will take {n} weeks and cost the town more than it has, according to the council."
+    for n in range(2, 9)
+)
+
+
+@pytest.mark.parametrize("title", ["Index of /archive", "Index of prices rises", "news.example - /harbour"])
+def test_an_article_that_does_not_begin_with_its_title_is_no_directory(title):
+    html = page(title, PROSE).replace(f"<h1>{title}</h1>", "<h1>Harbour closed</h1>")
+    assert extract(html, url=URL).text.endswith("according to the council.")
+
+
+FORM = "<form action=/login method=post><input name=user><input type=Password name=p><button>Go</button></form>"
+ASKED = "Readers who have an account use the name that they chose when they opened it, and their secret word."
+
+
+@pytest.mark.parametrize("title", ["Log in", "Login | The Example", "Example - Sign in", "Anmelden", "Se connecter"])
+@pytest.mark.parametrize("times", [1, 40])
+def test_a_login_page_is_known_by_its_title_and_its_field_for_a_password(title, times):
+    with pytest.raises(NoArticle, match="FAIL_EMPTY: login: asks for a password"):
+        extract(page(title, "\n".join([ASKED] * times)).replace("</main>", f"{FORM}</main>"), url=URL)
+    text = extract(page(title, PROSE), url=URL).text
+    assert text.endswith("according to the council.")
+
+
+@pytest.mark.parametrize("title", ["Harbour closed", "Login - Accounts - The Manual", "Sign in with a ring"])
+def test_an_article_beside_a_field_for_a_password_is_an_article(title):
+    found = extract(page(title, PROSE).replace("</nav>", f"</nav>{FORM}"), url=URL)
+    assert found.text.endswith("according to the council.")
