@@ -27,8 +27,9 @@ _CALL_HINTS = (
 """One of these stands where the expression matches: a text without them need not be searched."""
 _READ_ON = (
     r"(?:read|see|watch|listen)(?: (?:more|also|next|now|on))?:|read (?:more|also|next)|also read",
-    r"our standards|for more (?:stories|news|articles|on)",
-    r"lesen sie (?:auch|hier|mehr|dazu|weiter)|lies auch|mehr zum thema|mehr dazu|lesetipp|auch interessant",
+    r"our standards:|for more (?:stories|news|articles)|for more on (?:this|the) (?:story|article)",
+    r"lesen sie (?:auch|hier|mehr|dazu|weiter)|lies auch|mehr zum thema|mehr dazu|lesetipp",
+    r"auch interessant(?! (?:ist|sind|war)\b)",
     r"das könnte (?:dich|sie) auch interessieren",
     r"(?:à )?lire (?:aussi|également)|à (?:lire|voir)|voir aussi|en savoir plus|sur le même sujet",
     r"lee (?:también|además|aquí)|lea (?:también|además|aquí|más)|(?:le|te) (?:puede|podría) interesar|seguir leyendo",
@@ -46,7 +47,7 @@ _READ_ON = (
 )
 """How publishers lead to other articles, in some thirty languages, at the beginning of a line."""
 _LEADS_ON = re.compile(rf"\W*(?:{'|'.join(_READ_ON)})(?!(?<=\w)\w)", re.IGNORECASE)
-_RELATED = re.compile(r"\W*related(?!\w)", re.IGNORECASE)
+_RELATED = re.compile(r"\W*related(?!\w| to\b)", re.IGNORECASE)
 # Publishers' notes within an article: placeholders of embedded media, commissions, rights, the part that is not shown.
 _NOTICES = (
     r"(?=.*\bextern\w* (?:inhalt|content|inhoud|contenu|contenido))(?=.*(?:angezeigt|anzeigen|laden|redakt|cookie))",

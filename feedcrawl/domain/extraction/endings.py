@@ -26,7 +26,7 @@ _OTHERS = (
     r"(?:related|recommended|popular|latest|recent|featured) (?:topics|links|blogs?|guides|publications|videos)",
     r"(?:related|recommended|popular|latest|recent|featured) (?:coverage|pages|resources|products)",
     r"(?:more|other|recent|latest|popular) (?:from|by|posts|articles|stories|news|reading|like this)",
-    r"(?:you|people|readers) (?:(?:may|might|could|will) )?(?:also|be interested|enjoy|like)",
+    r"(?:you|people|readers) (?:(?:may|might|could|will) )?(?:also )?(?:be interested|enjoy|like|love|want|consider)d?",
     r"this (?:might|may) (?:also )?(?:be interesting|interest)",
     r"what to read next|keep reading|continue reading|up next|don['\u2019]t miss|explore more|what others are reading",
     r"editor['\u2019]?s['\u2019]? picks?|most (?:read|popular|viewed|shared)|in case you missed it",
@@ -79,17 +79,19 @@ _CONTROLS = (
     r"the post .{1,200} (?:first appeared|appeared first) on .{1,80}",
     r"print(?: this page| this article)?|e-?mail this.{0,40}|share(?: it| this.{0,20})?|pin (?:it|this) for later",
     r"drucken|merken|teilen|imprimer|imprimir|stampa|skriv ut|drukuj|распечатать|yazd\u0131r",
-    r"(?:keine|no|\d+) (?:kommentare?|comments?).{0,60}|comments? off.{0,60}|\(?noch keine bewertungen\)?(?: loading)?",
-    r"(?:please )?(?:log|sign) in to (?:leave|post|write) .{1,40}|um einen kommentar .{1,80}",
+    r"no comments(?: yet.{0,60})?|(?:keine|\d+) (?:kommentare?|comments?).{0,60}|comments? off.{0,60}",
+    r"\(?noch keine bewertungen\)?(?: loading)?|um einen kommentar .{1,80}",
+    r"(?:please )?(?:log|sign) in to (?:leave|post|write) .{1,40}",
     r"quellen (?:aus|ein)blenden|sie sind (?:aktuell )?nicht eingeloggt.{0,100}|categor(?:y|ies) ?: .{1,150}",
     r"(?:quellen?|source|fuente|fonte|bron|källa|kilde|źródło|zdroj|источник|kaynak) ?: .{1,100}",
     r"cr[ée]dits? photos?\s*: .{1,80}|(?:beitrags|titel)bild(?:er)?\s*: .{1,100}|(?:photo|image) credits?\s*: .{1,100}",
 )
 _RIGHTS = (
-    r"\bre(?:print|produc|publish|distribut|broadcast)\w* .{0,60}\b(?:without|permission|prohibit|consent)",
+    r"\bre(?:print|produc|publish|distribut|broadcast)\w* .{0,60}\b(?:prohibit|(?:without|written|prior) permission)",
     r"\bpermission must be obtained\b|\ball rights reserved\b|\bcopyrighted property\b|\balle rechte vorbehalten\b",
-    r"\b(?:views|opinions) expressed\b|\bdo(?:es)? not constitute\b|\binformational purposes only\b",
-    r"\bregistered trademarks?\b|\b(?:is|are) licensed under\b",
+    r"\b(?:views|opinions) expressed\b.{0,100}\b(?:authors?|own|necessarily)\b|\binformational purposes only\b",
+    r"\bdo(?:es)? not constitute .{0,60}\b(?:advice|offer|solicitation|recommendation|endorsement)\b",
+    r"\bregistered trademarks?\b|\b(?:is|are) licensed under (?:an? |the )?(?:cc\b|.{0,40}\blicen[cs]e\b)",
 )
 _LABELS = (
     r"(?:hidden )?categor(?:y|ies)|tags?|topics?|kategorien?|schlagw[oö]rte?r?|themen|catégories?|mots[- ]clés",
@@ -102,9 +104,20 @@ _NOTED = re.compile(
     rf"{_AROUND}(?:(?:{'|'.join(_PERSONS)})(?!\w).{{0,40}}|(?:{'|'.join(_PLACES)}){_AROUND})", re.IGNORECASE
 )
 _LABELLED = re.compile(rf"{_AROUND}(?:{'|'.join(_LABELS)}){_AROUND}", re.IGNORECASE)
-_DATED = re.compile(rf"{_AROUND}(?:{'|'.join(_MOMENTS)})(?!\w).{{0,25}}?\d.{{0,100}}", re.IGNORECASE)
+_DATED = re.compile(
+    rf"{_AROUND}(?:{'|'.join(_MOMENTS)})(?!\w).{{0,25}}?"
+    rf"(?:(?<!\d)\d{{1,2}}\D{{1,20}}\d.{{0,100}}|\d+(?: \w+ ago)?{_AROUND})",
+    re.IGNORECASE,
+)
 _CONTROL = re.compile(rf"{_AROUND}(?:{'|'.join(_CONTROLS)}){_AROUND}", re.IGNORECASE)
 _RIGHT = re.compile("|".join(_RIGHTS), re.IGNORECASE)
+_TO_READERS = re.compile(
+    r"\b(?:you|your|(?-i:us)|our|me|my|please|here|uns|unser\w*|sie|nous|nos|notre|votre|nuestr\w+|noss[ao]s?|nostr\w)\b"
+    r"|(?:^|[.!?:–—|]\s)\W*(?:sign|subscribe|get|follow|join|like|find|add|download|already|jetzt|related)\b"
+    r"|^for the latest\b",
+    re.IGNORECASE,
+)
+"""Calls within texts speak to readers; a text that speaks of joining a firm or of a newsletter does not."""
 _LONGEST_HEADING, _LONGEST_CONTROL, _LONGEST_CALL = 90, 160, 350
 _ENDS = (".", ",", ";", "!", "…")
 _LOWEST = 7
@@ -162,7 +175,13 @@ def is_last_line(text: str) -> bool:
     if len(text) <= _LONGEST_CONTROL and (_CONTROL.fullmatch(text) or _DATED.fullmatch(text)):
         return True
     small = text.lower()
-    return len(text) <= _LONGEST_CALL and (is_call(text, small) or is_notice(text, small) or bool(_RIGHT.search(text)))
+    if len(text) > _LONGEST_CALL:
+        return False
+    return _calls(text, small) or is_notice(text, small) or _RIGHT.search(text) is not None
+
+
+def _calls(text: str, small: str) -> bool:
+    return leads_on(text) or (is_call(text, small) and _TO_READERS.search(text) is not None)
 
 
 def heads_notes(text: str) -> bool:
@@ -189,7 +208,9 @@ def _last_section(found: Sequence[_Line], *, lists: bool) -> int | None:
         if level is not None and level <= inner:
             under = len(found) - at - 1
             share = leading / under if under else 1.0
-            if heads_notes(line.text) or heads_labels(line.text, share) or (lists and heads_articles(line.text, share)):
+            # Of a listing a line like "16 comments" belongs to an entry.
+            is_note = (lists or line.element.tag in HEADINGS) and heads_notes(line.text)
+            if is_note or heads_labels(line.text, share) or (lists and heads_articles(line.text, share)):
                 return at
             if not line.is_linked:
                 inner = level - 1 if line.element.tag in HEADINGS else inner
@@ -198,11 +219,18 @@ def _last_section(found: Sequence[_Line], *, lists: bool) -> int | None:
 
 
 def _level(line: _Line) -> int | None:
-    """The level of a heading; a short line outside of lists that does not end like a sentence heads what has none."""
+    """The level of a heading; a short line outside of lists and rows that does not end like a sentence heads what has
+    none.
+    """
     if line.element.tag in HEADINGS:
         return int(line.element.tag[1])
-    is_short = len(line.text) <= _LONGEST_HEADING and line.element.tag != "li" and not line.text.endswith(_ENDS)
-    return _LOWEST if is_short else None
+    if line.element.tag in {"li", "th"} or _has_cells_beside(line.element):
+        return None
+    return _LOWEST if len(line.text) <= _LONGEST_HEADING and not line.text.endswith(_ENDS) else None
+
+
+def _has_cells_beside(line: HtmlElement) -> bool:
+    return line.tag == "td" and next(chain(line.itersiblings(), line.itersiblings(preceding=True)), None) is not None
 
 
 def _is_linked(line: HtmlElement) -> bool:

@@ -51,6 +51,30 @@ def ended(html: str, *, lists: bool = True) -> str:
         ("Print on paper", False),
         ("Next of kin", False),
         ("Loading the ship took three days.", False),
+        ("Posted Jan 20th, 2016, 6:40 pm", True),
+        ("Updated 5 hours ago", True),
+        ("Published in 1949, the novel made him known.", False),
+        ("Stand 2019 lebten dort noch 300 Menschen.", False),
+        ("Changed by 3 percent", False),
+        ("No comments yet. Be the first.", True),
+        ("No comment on the article, I only wanted to say thanks.", False),
+        ("Reproduction is prohibited.", True),
+        ("The team could not reproduce the result without the original code.", False),
+        ("He is charged with redistributing pictures without her consent.", False),
+        ("This page does not constitute legal advice.", True),
+        ("The court held that the letter does not constitute a threat.", False),
+        ("The views expressed here are those of the author.", True),
+        ("The views expressed in the letter shocked the town.", False),
+        ("Follow us on Instagram.", True),
+        ("Find out more in our newsletter", True),
+        ("Related: the fog horn", True),
+        ("She left the port in 2019 to join the team at Google.", False),
+        ("The mayor wrote so in the newsletter of the town.", False),
+        ("He wants to get in touch with his brother.", False),
+        ("El alcalde lo escribió en el canal de Telegram.", False),
+        ("For more stories, see the archive.", True),
+        ("For more on the horn, the book of Ann Lee is essential reading.", False),
+        ("Related to this, the town will buy a second horn.", False),
     ],
 )
 def test_last_lines(line, expected):
@@ -98,6 +122,7 @@ def test_headings_of_notes(heading, expected):
         ("Related", 1, False),
         ("Related work", 1, False),
         ("More about horns", 1, False),
+        ("You will also need", 1, False),
         ("Further reading", 1, False),
         ("References", 1, False),
     ],
@@ -127,6 +152,8 @@ def test_headings_of_labels(heading, share, expected):
         ("<div>Published: 3 May 2026<div>Share it</div></div>Loading...", ""),
         ("<h2>Related articles</h2><p>The text goes on here without a link to anything at all.</p>", None),
         ("<h2>Related articles</h2><p><a href=/a>Bells</a></p><h2>Costs</h2><p>The horn costs little.</p>", None),
+        ("<table><tr><th>Horn<th>Comments<tr><td>Town 1<td>Loud</table>", None),
+        ("<table><tr><td>Horn<td>Comments<tr><td>Town 1<td>Loud</table>", None),
         ("<h2>Comments on the plan</h2><p>The town said that the plan is good.</p>", None),
     ],
 )
@@ -145,6 +172,12 @@ def test_lists_of_articles_stay_where_the_page_consists_of_them():
     html = "<h2>Latest news</h2><ul><li><a href=/a>Bells are rung</a><li><a href=/b>Buoys are laid</a></ul>"
     assert ended(html, lists=False) == "Latest news\n- Bells are rung\n- Buoys are laid"
     assert ended(html) == ""
+
+
+def test_a_number_of_comments_heads_none_where_the_page_is_a_list():
+    html = "<p>Bells are rung<p>16 comments<p>Buoys are laid"
+    assert ended(html, lists=False) == "Bells are rung\n16 comments\nBuoys are laid"
+    assert ended(html) == "Bells are rung"
 
 
 def test_the_pictures_of_other_articles_go_with_these():
