@@ -191,7 +191,7 @@ def heads_notes(text: str) -> bool:
 
 def heads_articles(text: str, share: float) -> bool:
     """True for a heading that announces other articles; `share`: of the lines under it, those that may lead there."""
-    return share >= _LEAST_LEADING and (leads_on(text) or _LISTS.fullmatch(text) is not None)
+    return (share == 1 and leads_on(text)) or (share >= _LEAST_LEADING and _LISTS.fullmatch(text) is not None)
 
 
 def heads_labels(text: str, share: float) -> bool:
@@ -234,7 +234,9 @@ def _has_cells_beside(line: HtmlElement) -> bool:
 
 
 def _is_linked(line: HtmlElement) -> bool:
-    return next(line.iter("a"), None) is not None or next(line.iterancestors("a"), None) is not None
+    """True for a line that links to another page; headings of manuals link to themselves."""
+    links = chain(line.iter("a"), line.iterancestors("a"))
+    return any(not (link.get("href") or "#").startswith("#") for link in links)
 
 
 def _cut(root: HtmlElement, line: HtmlElement) -> None:

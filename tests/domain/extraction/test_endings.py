@@ -152,6 +152,12 @@ def test_headings_of_labels(heading, share, expected):
         ("<div>Published: 3 May 2026<div>Share it</div></div>Loading...", ""),
         ("<h2>Related articles</h2><p>The text goes on here without a link to anything at all.</p>", None),
         ("<h2>Related articles</h2><p><a href=/a>Bells</a></p><h2>Costs</h2><p>The horn costs little.</p>", None),
+        ("<p>Read also:</p><ul><li><a href=/a>Bells</a><li><a href=/b>Buoys</a></ul><p>The text goes on.</p>", None),
+        ("<p>Read also:</p><ul><li><a href=/a>Bells</a><li><a href=/b>Buoys</a></ul>", ""),
+        (
+            "<h3>Related articles</h3><a href=/a>Bells</a><h3>Horn <a href=#horn>¶</a></h3><p>A horn is loud.</p>",
+            None,
+        ),
         ("<table><tr><th>Horn<th>Comments<tr><td>Town 1<td>Loud</table>", None),
         ("<table><tr><td>Horn<td>Comments<tr><td>Town 1<td>Loud</table>", None),
         ("<h2>Comments on the plan</h2><p>The town said that the plan is good.</p>", None),
