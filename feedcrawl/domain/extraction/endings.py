@@ -28,7 +28,7 @@ _OTHERS = (
     r"(?:more|other|recent|latest|popular) (?:from|by|posts|articles|stories|news|reading|like this)",
     r"(?:you|people|readers) (?:(?:may|might|could|will) )?(?:also )?(?:be interested|enjoy|like|love|want|consider)d?",
     r"this (?:might|may) (?:also )?(?:be interesting|interest)",
-    r"what to read next|keep reading|continue reading|up next|don['\u2019]t miss|explore more|what others are reading",
+    r"what to read next|keep reading|up next|don['\u2019]t miss|explore more|what others are reading",
     r"editor['\u2019]?s['\u2019]? picks?|most (?:read|popular|viewed|shared)|in case you missed it",
     r"(?:das )?könnte (?:dich|sie|euch) auch|schon gelesen|auch interessant",
     r"(?:ähnliche|weitere|verwandte|neueste|aktuelle|beliebte|passende) (?:artikel|beiträge|themen|meldungen|posts)",
