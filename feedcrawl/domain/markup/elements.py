@@ -68,14 +68,33 @@ def drop_all(tree: HtmlElement, elements: Iterable[HtmlElement], *, apart: bool 
     """Remove elements of a tree, given in document order, as `drop` removes each; with `apart` off, the words before
     and after an element become neighbours.
 
-    For each removed element lxml writes the text before it anew: thousands in one line would take minutes.
+    For each removed element lxml writes the text before it anew, and reading a text in pieces it copies them over and
+    over: thousands in one line would take minutes.
     """
+    removed: list[HtmlElement] = []
     for element in elements:
         if element.getparent() is not None:
             if apart:
                 _part_words(element)
             element.tag = _GONE
+            removed.append(element)
+    _join_tails(removed)
     etree.strip_elements(tree, _GONE, with_tail=False)
+
+
+def _join_tails(removed: list[HtmlElement]) -> None:
+    """Give all text behind neighbouring elements, which are in document order, to the first of them."""
+    runs: dict[HtmlElement | None, list[HtmlElement]] = {}
+    for element in removed:
+        run = runs.pop(element.getprevious(), [])
+        run.append(element)
+        runs[element] = run
+    for first, *others in runs.values():
+        if others:
+            text = "".join([element.tail or "" for element in (first, *others)])
+            for element in others:
+                element.tail = None
+            first.tail = text
 
 
 def _part_words(element: HtmlElement) -> None:
