@@ -54,7 +54,7 @@ def crawl(world: World) -> None:
         site.serve(f"/{name}", good_page(name, etag='"1"'))
     site.serve("/edited", good_page("edited"), html(page("About edited", paragraphs("anew", count=4))))
     site.serve("/copy", html(page("About a", paragraphs("a", count=4), canonical=site.url("/a"))))
-    site.serve("/twin", html(page("About b", [*paragraphs("b", count=4), "Read more."])))
+    site.serve("/twin", html(page("About b", [*paragraphs("b", count=4), "The harbour stays open."])))
     site.serve("/bad", failure(404))
     site.serve("/small", html("<p>no"))
     names = ("a", "b", "edited", "copy", "bad", "small")
