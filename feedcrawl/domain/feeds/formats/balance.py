@@ -27,8 +27,9 @@ def balance(text: str) -> tuple[str, list[str]]:
     """The text with every element closed, stray end tags removed, and no entry inside another entry; and the codes of
     faults.
 
-    The text ends with the root element; anything after it (a second root, junk) is removed. So is an entry in which the
-    text ends, unless entries before it were not closed either: half a title or link would be stored as an entry.
+    The text ends with the root element; anything after it (a second root, junk) is removed. Of an entry in which the
+    text ends the element that is cut is removed, for half a title or link is none, and an entry that has neither link
+    nor id by then; not if entries before it were not closed either.
     """
     writer = _Balancer()
     for match in _TOKEN.finditer(text):
@@ -38,6 +39,9 @@ def balance(text: str) -> tuple[str, list[str]]:
     return writer.finish(), list(writer.codes)
 
 
+_NAMES_ENTRY = re.compile(r"<(?:[\w-]+:)?(?:link|guid|id)\b", re.IGNORECASE)
+
+
 class _Balancer:
     """Writes tokens as well-formed XML; stores the names of the open elements."""
 
@@ -45,6 +49,7 @@ class _Balancer:
         self.codes: dict[str, None] = {}
         self.closed = False
         self._open: list[str] = []
+        self._begins: list[int] = []  # the places of the open elements in `_out`
         self._holders = 0  # open elements that contain entries
         self._left = False  # an entry was not closed before the next
         self._entry: tuple[int, int] | None = None  # the place of the open entry in `_open` and in `_out`
@@ -67,8 +72,7 @@ class _Balancer:
             self.codes["truncated"] = None
         if self._entry and not self._left:
             self.codes["entry_cut_off"] = None
-            depth, begin = self._entry
-            del self._open[depth:], self._out[begin:]
+            self._cut_entry(*self._entry)
         while self._open:
             self._out.append(f"</{self._pop()}>")
         return "".join(self._out)
@@ -87,11 +91,21 @@ class _Balancer:
             self._entry = len(self._open), len(self._out)
         self._out.append(f"<{name}{_attributes(attributes)}{'/' * empty}>")
         if not empty:
+            self._begins.append(len(self._out) - 1)
             self._open.append(name)
             self._holders += _local(name) in HOLDERS
 
+    def _cut_entry(self, depth: int, begin: int) -> None:
+        """Remove what the end of the text cuts: the open element of the entry, or the entry if nothing names it."""
+        child = self._begins[depth + 1] if len(self._open) > depth + 1 else len(self._out)
+        if _NAMES_ENTRY.search("".join(self._out[begin:child])):
+            del self._open[depth + 1 :], self._out[child:]
+        else:
+            del self._open[depth:], self._out[begin:]
+
     def _pop(self) -> str:
         name = self._open.pop()
+        del self._begins[len(self._open) :]
         if self._entry and len(self._open) == self._entry[0]:
             self._entry = None
         self._holders -= _local(name) in HOLDERS
