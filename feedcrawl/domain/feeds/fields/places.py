@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from feedcrawl.domain.feeds.fields import markup
 from feedcrawl.domain.feeds.formats.reading import MAX_NAME, MAX_PARTS, MAX_TITLE
 from feedcrawl.domain.models import Enclosure, Link
 
@@ -120,5 +119,5 @@ def read_categories(node: Node, reading: Reading) -> list[str]:
         for part in (child, *child.all("itunes:category")):
             label, scheme = part.attribute("label"), part.attribute("scheme", "domain")
             found[part.attribute("term", "text") or part.text() or label, label, scheme] = None
-    texts = (" ".join(markup.label(key[0] or "").split()) for key in found)
+    texts = (" ".join((key[0] or "").split()) for key in found)
     return [term for text in texts if (term := reading.capped(text, MAX_NAME, "category_truncated"))]
