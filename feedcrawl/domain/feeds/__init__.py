@@ -9,7 +9,7 @@ Notes, the codes of tolerated faults: `encoding_lied` `encoding_unknown` `encodi
 `bad_bytes` · `wrong_content_type` · `junk_before_root` `control_characters`
 `windows_characters` `html_entities` `unknown_entity` `bare_ampersand` `bad_reference` `undeclared_prefix`
 `unclosed_element` `stray_end_tag` `truncated` `too_deep` `structure_unknown` `items_object` `link_mended`
-· of cuts: `entry_cut_off` (the document ends within an entry, which is left out)
+· of cuts: `entry_cut_off` (the document ends within an entry; what is cut is left out)
 `entries_truncated` `title_truncated` `author_truncated`
 `id_truncated` `date_truncated` `generator_truncated` `category_truncated`, `url_too_long` and `link_to_feed` (left
 out), and `links_` `authors_` `categories_` `enclosures_truncated`. A poll adds `transfer_incomplete`: the connection

@@ -135,15 +135,26 @@ def test_a_truncated_document_loses_no_entry_before_the_cut(cut):
         (f"{ITEM}<item><title>tw", ["one"], True),
         (f"{ITEM}<item><title>two</title><link>https://news.example/tw", ["one"], True),
         (f"{ITEM}<item><title>two</title><description><![CDATA[<p>a</p><p>b", ["one"], True),
+        (f"{ITEM}<item><title>two</title><link>https://news.example/two</link><description>ha", ["one", "two"], True),
+        (f"{ITEM}<item><title>two</title><guid>2</guid><link>https://news.example/tw", ["one", "two"], True),
         ("<item><title>on", [], True),
         (ITEM, ["one"], False),
         (f"{ITEM}<item><title>two</title></item><langu", ["one", "two"], False),
         ("<item><title>one</title><item><title>two</title>", ["one", "two"], False),  # its entries are never closed
     ],
 )
-def test_an_entry_in_which_a_document_ends_is_left_out(inside, found, cut_off):
+def test_of_an_entry_in_which_a_document_ends_the_cut_part_is_left_out(inside, found, cut_off):
     feed = parse(RSS.format(inside).removesuffix("</channel></rss>").encode(), url=URL)
     assert (titles(feed), feed.is_truncated, "entry_cut_off" in feed.notes) == (found, True, cut_off)
+
+
+def test_half_a_link_and_half_a_summary_are_none():
+    cut = (
+        "<item><title>two</title><guid>2</guid><description>ha",
+        "<item><title>two</title><guid>2</guid><link>https://n",
+    )
+    entries = [parse(RSS.format(inside).removesuffix("</channel></rss>").encode(), url=URL).entries for inside in cut]
+    assert [(entry.native_id, entry.link, entry.summary) for (entry,) in entries] == [("2", None, None)] * 2
 
 
 def test_an_entry_without_end_before_the_end_of_the_root_stays():

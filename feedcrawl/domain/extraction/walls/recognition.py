@@ -32,6 +32,7 @@ _DECLARED_LENGTH = 200
 _CONSENT_LENGTH, _CONSENT_PHRASES, _CONSENT_DENSITY = 4000, 3, 1 / 500
 _IN_HEADLINES = ("challenge", "unavailable", "not_found", "parked")
 _TITLE_AND_SITE = 2
+_LONGEST_WALL = 100_000  # a search in 3 MB of one word takes 11 s
 _OF_ARTICLES = frozenset({"javascript", "consent", "paywall"})  # walls that stand before an article of that page
 
 
@@ -86,7 +87,7 @@ def wall_kind(page: Page, text: str) -> str | None:
     News may be short too and report that something was not found: a page that declares an article can only be a wall
     that stands before articles, unless it has next to no text.
     """
-    shown = f"{page.title_element}\n{_everything(page) if _is_empty(text) else text}"
+    shown = f"{page.title_element}\n{_everything(page) if _is_empty(text) else text}"[:_LONGEST_WALL]
     is_article = page.is_declared and len(text) >= _DECLARED_LENGTH
     possible = _OF_ARTICLES if is_article else WALL_WORDS.keys()
     kind = next((kind for kind, phrases in WALL_WORDS.items() if kind in possible and phrases.search(shown)), None)

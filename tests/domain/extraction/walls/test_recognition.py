@@ -4,6 +4,8 @@ import pytest
 
 from feedcrawl.domain.errors import NoArticle
 from feedcrawl.domain.extraction import extract
+from feedcrawl.domain.extraction.page import read_page
+from feedcrawl.domain.extraction.walls.recognition import wall_kind
 
 URL = "https://news.example/2026/11/27/harbour"
 MENU = "".join(f'<li><a href="/section-{n}">Section {n}</a></li>' for n in range(12))
@@ -205,6 +207,12 @@ def test_an_essay_on_consent_is_no_wall():
     )
     text = f"{essay}\nAccept all cookies, they say. We value your privacy, they say. Reject all is hard to find."
     assert essay in extract(page("Cookie banners", text), url=URL).text
+
+
+def test_no_wall_is_sought_far_behind_the_beginning_of_a_text():
+    read = read_page(page("Ships", "Ships."), URL)
+    assert wall_kind(read, "The page was not found. " + "x" * 100_000) == "not_found"
+    assert wall_kind(read, "x" * 100_000 + " The page was not found.") is None
 
 
 def shop(title):
