@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(rf"({NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>=]+))")
+_NAMES_ENTRY = re.compile(r"<(?:[\w-]+:)?(?:link|guid|id)\b", re.IGNORECASE)
 # Elements that contain text only: a start tag inside one shows that its end tag is missing.
 _TEXT_ONLY = (
     "copyright docs generator guid id language lastbuilddate link managingeditor pubdate published ttl updated url"
@@ -37,9 +38,6 @@ def balance(text: str) -> tuple[str, list[str]]:
         if writer.closed:
             break
     return writer.finish(), list(writer.codes)
-
-
-_NAMES_ENTRY = re.compile(r"<(?:[\w-]+:)?(?:link|guid|id)\b", re.IGNORECASE)
 
 
 class _Balancer:
